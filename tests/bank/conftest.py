@@ -1,9 +1,8 @@
 """A valid card of each kind, and fixtures to check card files."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,10 @@ Card = dict[str, Any]
 Checker = Callable[..., Report]
 
 
-def bundled_documents() -> list[Card]:
+@cache
+def bundled_documents() -> tuple[Card, ...]:
     """Return all cards of the bundled bank."""
-    return [document for path in bank_files(bundled_quizbank()) for document in load_file(path).documents]
+    return tuple(document for path in bank_files(bundled_quizbank()) for document in load_file(path).documents)
 
 
 _WORDS = "the scale keeps the variance of every score at one whatever the width of a head is " * 4
@@ -102,6 +102,29 @@ class _WithoutAliases(yaml.SafeDumper):
 def as_yaml(document: object) -> str:
     """Return YAML without anchors, in the given order."""
     return yaml.dump(document, Dumper=_WithoutAliases, allow_unicode=True, sort_keys=False)
+
+
+def table(text: str) -> list[list[str]]:
+    """Return the cells of each line, which a bar separates."""
+    return [line.split(" | ") for line in text.strip("\n").splitlines()]
+
+
+def changed(kind: str, way: str, value: str) -> Card:
+    """Return the card with a YAML value at a way such as `points.0.en`; the value `-` removes what is there."""
+    card = copy.deepcopy(CARDS[kind])
+    *steps, last = [int(step) if step.isdigit() else step for step in way.split(".")]
+    place: Any = card
+    for step in steps:
+        place = place[step]
+    if value == "-":
+        del place[last]
+    else:
+        place[last] = yaml.safe_load(value)
+    return card
+
+
+def only(found: list[str], start: str) -> None:
+    assert len(found) == 1 and found[0].startswith(start), (found, start)
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Put random values anywhere in a card: the check ends in messages, and a card that passes can be asked."""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Check the bundled bank."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -24,21 +22,15 @@ def report() -> Report:
     return check([], Surroundings(bundled_quizbank(), bundled_impl()))
 
 
-def test_the_check_is_clean(report: Report) -> None:
+def test_the_check_is_clean_and_its_notes_are_about_style_alone(report: Report) -> None:
     assert [str(problem) for problem in report.problems] == []
-
-
-def test_notes_are_about_style_alone(report: Report) -> None:
     assert all(note.message.en.startswith(("no space", '"')) for note in report.notes)
 
 
-def test_every_topic_has_a_title() -> None:
+def test_topics_have_titles_and_there_is_a_glossary() -> None:
     files = [load_file(path) for path in bank_files(bundled_quizbank())]
     assert len(files) == 26
     assert all(file.title for file in files)
-
-
-def test_the_glossary_is_there() -> None:
     terms = {term["en"]: term["zh"] for term in load_glossary(bundled_quizbank() / GLOSSARY).documents}
     assert terms["grouped-query attention"] == "分组查询注意力"
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,15 @@ def messages(report: Report) -> list[str]:
     return [problem.message.en for problem in report.problems]
 
 
-def test_problems_are_sorted_by_file_and_line(cards: dict[str, Card], bank_file: Writer, around: Surroundings) -> None:
+def test_good_cards_of_a_bad_file_are_looked_at_too(cards: dict[str, Card], errors: Callable[..., list[str]]) -> None:
+    cards["qa"]["short"]["en"] = "too short"
+    assert len(errors(cards["qa"], {"id": "att-09"})) > 3
+    assert any("the short answer has 2 words" in message for message in errors(cards["qa"], {"id": "att-09"}))
+
+
+def test_problems_are_sorted_and_a_fault_hides_only_the_rest_of_its_file(
+    cards: dict[str, Card], bank_file: Writer, around: Surroundings
+) -> None:
     second = bank_file(cards["qa"] | {"level": "x", "core": 1, "id": "mask-01"}, topic="mask")
     first = bank_file(cards["debug"] | {"lines": [9]})
     report = check([first, second], around)
@@ -27,17 +33,6 @@ def test_problems_are_sorted_by_file_and_line(cards: dict[str, Card], bank_file:
     assert places == sorted(places)
     assert len(places) == 3
     assert report.cards == 0
-
-
-def test_good_cards_of_a_bad_file_are_looked_at_too(cards: dict[str, Card], errors: Callable[..., list[str]]) -> None:
-    cards["qa"]["short"]["en"] = "too short"
-    assert len(errors(cards["qa"], {"id": "att-09"})) > 3
-    assert any("the short answer has 2 words" in message for message in errors(cards["qa"], {"id": "att-09"}))
-
-
-def test_a_file_with_a_fault_hides_only_its_own_rest(
-    cards: dict[str, Card], bank_file: Writer, around: Surroundings
-) -> None:
     bad = bank_file(cards["qa"])
     bad.write_text(bad.read_text(encoding="utf-8") + "  x: [\n", encoding="utf-8")
     other = bank_file(cards["qa"] | {"id": "mask-01", "level": "x"}, topic="mask")
@@ -59,15 +54,9 @@ def test_a_folder_named_like_a_file_is_a_problem_of_the_bank(tmp_path: Path, aro
     assert ["not a regular file" in messages(report)[0], "cannot be read" in messages(report)[1]] == [True, True]
 
 
-def test_the_same_file_given_twice_is_checked_once(
-    cards: dict[str, Card], bank_file: Writer, around: Surroundings
+def test_ids_are_unique_over_all_files_and_start_with_the_topic(
+    cards: dict[str, Card], bank_file: Writer, around: Surroundings, checked: Callable[..., Report]
 ) -> None:
-    path = bank_file(cards["qa"])
-    report = check([path, path, path.parent], around)
-    assert (messages(report), report.files, report.cards) == ([], 1, 1)
-
-
-def test_ids_are_unique_over_all_files(cards: dict[str, Card], bank_file: Writer, around: Surroundings) -> None:
     first = bank_file(cards["qa"], cards["qa"])
     assert messages(check([first], around)) == [
         'id "att-01" is used twice in this file; give one of the two another id'
@@ -76,19 +65,18 @@ def test_ids_are_unique_over_all_files(cards: dict[str, Card], bank_file: Writer
     second = bank_file(cards["qa"], topic="mask")
     assert messages(check([first, second], around))[0].startswith('id "att-01" is already used in')
     assert len(messages(check([first, second], around))) == 1
-
-
-def test_ids_start_with_the_topic(cards: dict[str, Card], checked: Callable[..., Report]) -> None:
     report = checked(cards["qa"], cards["debug"] | {"id": "xx-1"})
     assert messages(report) == ['id "xx-1" does not start with its topic; write att-…']
-
-
-def test_a_wrong_topic_is_one_problem(cards: dict[str, Card], checked: Callable[..., Report]) -> None:
     report = checked(*cards.values(), topic="atn")
     assert messages(report) == ['topic "atn" does not match its cards, e.g. att-01; correct the topic']
 
 
-def test_the_file_is_named_after_its_topic(cards: dict[str, Card], bank_file: Writer, around: Surroundings) -> None:
+def test_a_file_is_named_after_its_topic_and_checked_once(
+    cards: dict[str, Card], bank_file: Writer, around: Surroundings
+) -> None:
+    path = bank_file(cards["qa"])
+    report = check([path, path, path.parent], around)
+    assert (messages(report), report.files, report.cards) == ([], 1, 1)
     path = bank_file(cards["qa"])
     other = path.rename(path.with_name("other.yaml"))
     report = check([other], around)
@@ -152,17 +140,14 @@ def test_own_banks_are_checked_with_the_bundled_one(
     assert report.cards == 3
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+def test_a_glossary_agrees_with_itself(tmp_path: Path, around: Surroundings) -> None:
+    for text, message in (
         ("terms:\n- {en: A, zh: 甲}\n- {en: a, zh: 乙}\n", '"a" is listed twice; keep one'),
         ("terms:\n- {en: A, zh: 甲, avoid_zh: [甲]}\n", '"甲" is both the term and one to avoid; keep one'),
-    ],
-)
-def test_a_glossary_agrees_with_itself(tmp_path: Path, around: Surroundings, text: str, message: str) -> None:
-    path = tmp_path / "glossary.yaml"
-    path.write_text(text, encoding="utf-8")
-    assert messages(check([path], around)) == [message]
+    ):
+        path = tmp_path / "glossary.yaml"
+        path.write_text(text, encoding="utf-8")
+        assert messages(check([path], around)) == [message]
 
 
 def challenge(folder: Path, **changes: Any) -> Path:

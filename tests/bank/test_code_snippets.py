@@ -3,8 +3,6 @@
 A block that cannot run by itself is marked in the card: ```python sketch.
 """
 
-from __future__ import annotations
-
 import math
 import types
 from collections.abc import Iterator
@@ -281,9 +279,8 @@ def test_both_languages_show_the_same_code() -> None:
     assert by_language["en"] == by_language["zh"]
 
 
-@pytest.mark.parametrize(
-    ("block", "message"),
-    [
+def test_a_block_says_what_it_is() -> None:
+    for block, message in (
         ("```python\nx = 1\n```", None),
         ("~~~text\nx = = 1\n~~~", None),
         ("```python sketch\nx = model(y)\n```", None),
@@ -291,14 +288,11 @@ def test_both_languages_show_the_same_code() -> None:
         ("```\nx = 1\n```", 'a code block is marked ""; use ```python if it runs, ```python sketch or ```text'),
         ("```py\nx = 1\n```", 'a code block is marked "py"; use ```python if it runs'),
         ("```python sketch\nx = = 1\n```", "the code block is not valid Python (invalid syntax"),
-        pytest.param(
+        (
             "```python\nx = f'" + "{a}" * 4_000 + "'\n```",
             "the code block is not valid Python (over 10000 characters long",
-            id="long",
         ),
-    ],
-)
-def test_a_block_says_what_it_is(block: str, message: str | None) -> None:
-    found = list(snippet_findings({"explain": {"en": f"Text.\n\n{block}\n\nMore.", "zh": "无"}}))
-    assert [finding.path for finding in found] == ([("explain", "en")] if message else [])
-    assert all(finding.message.en.startswith(message or "") for finding in found)
+    ):
+        found = list(snippet_findings({"explain": {"en": f"Text.\n\n{block}\n\nMore.", "zh": "无"}}))
+        assert [finding.path for finding in found] == ([("explain", "en")] if message else [])
+        assert all(finding.message.en.startswith(message or "") for finding in found)

@@ -3,8 +3,6 @@
 Every run damages 200 files; `ATTN_FUZZ=5000` sets the number.
 """
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Prove each claim about random data: by the card's experiment, its computed numbers, or a test that names it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,11 +1,8 @@
 """Check the reviewed list of common errors and the cards that correct them; no answer repeats an error."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import Any
 
 import pytest
@@ -69,11 +66,6 @@ SAID: Mapping[str, tuple[str, str]] = {
 """Errors with characteristic words in both languages, allowed only in marked pitfalls and wrong options."""
 
 
-@cache
-def documents() -> tuple[Any, ...]:
-    return bundled_documents()
-
-
 @pytest.fixture(scope="module")
 def corrections() -> dict[str, list[str]]:
     parsed = parse(ERRATA, read_text(bundled_quizbank() / ERRATA))
@@ -85,7 +77,7 @@ def corrections() -> dict[str, list[str]]:
 def marked() -> dict[str, set[str]]:
     """Return the cards that have a pitfall or an option with an error's id."""
     found: dict[str, set[str]] = defaultdict(set)
-    for card in documents():
+    for card in bundled_documents():
         for entry in (*(card.get("pitfalls") or ()), *(card.get("options") or ())):
             if entry.get("errata"):
                 found[entry["errata"]].add(card["id"])
@@ -101,40 +93,33 @@ def answers(card: Any, lang: str) -> Iterator[str]:
     yield from (option["text"][lang] for option in card.get("options") or () if option.get("correct"))
 
 
-def test_the_list_has_every_error_once_and_in_order(corrections: dict[str, list[str]]) -> None:
+def test_the_list_has_every_error_once_and_in_order_and_each_a_card_that_marks_it(
+    corrections: dict[str, list[str]], marked: dict[str, set[str]]
+) -> None:
     assert list(corrections) == [f"E{number:02d}" for number in range(1, LAST_ERRATUM + 1)]
     assert LAST_ERRATUM == 113
-
-
-def test_every_error_has_a_card_that_marks_it(marked: dict[str, set[str]], corrections: dict[str, list[str]]) -> None:
     assert set(marked) == set(corrections)
-
-
-def test_every_listed_card_exists_and_none_twice(corrections: dict[str, list[str]]) -> None:
-    known = {card["id"] for card in documents()}
+    known = {card["id"] for card in bundled_documents()}
     assert [card for cards in corrections.values() for card in cards if card not in known] == []
     assert [erratum for erratum, cards in corrections.items() if len(cards) != len(set(cards))] == []
-
-
-def test_the_list_and_the_cards_name_each_other(marked: dict[str, set[str]], corrections: dict[str, list[str]]) -> None:
     stated = {erratum: {card} for erratum, (card, _, _) in STATED.items()}
     carried = {erratum: cards | stated.get(erratum, set()) for erratum, cards in marked.items()}
     assert {erratum: set(cards) for erratum, cards in corrections.items()} == carried
 
 
-@pytest.mark.parametrize("erratum", STATED)
-def test_a_card_without_the_mark_states_the_correction(erratum: str, marked: dict[str, set[str]]) -> None:
-    card, english, chinese = STATED[erratum]
-    document = next(document for document in documents() if document["id"] == card)
-    assert card not in marked[erratum]
-    assert any(english in text for text in answers(document, "en"))
-    assert any(chinese in text for text in answers(document, "zh"))
+def test_a_card_without_the_mark_states_the_correction(marked: dict[str, set[str]]) -> None:
+    for erratum in STATED:
+        card, english, chinese = STATED[erratum]
+        document = next(document for document in bundled_documents() if document["id"] == card)
+        assert card not in marked[erratum]
+        assert any(english in text for text in answers(document, "en"))
+        assert any(chinese in text for text in answers(document, "zh"))
 
 
 def test_a_pitfall_says_more_than_the_error() -> None:
     bare = [
         (card["id"], lang)
-        for card in documents()
+        for card in bundled_documents()
         for pitfall in card.get("pitfalls") or ()
         if pitfall.get("errata")
         for lang in ("en", "zh")
@@ -144,7 +129,7 @@ def test_a_pitfall_says_more_than_the_error() -> None:
 
 
 def marked_texts(erratum: str, lang: str) -> Iterator[str]:
-    for card in documents():
+    for card in bundled_documents():
         for pitfall in card.get("pitfalls") or ():
             if pitfall.get("errata") == erratum:
                 yield pitfall[lang]
@@ -153,10 +138,12 @@ def marked_texts(erratum: str, lang: str) -> Iterator[str]:
                 yield option["text"][lang]
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_words_of_an_error_stand_only_where_it_is_marked(lang: str) -> None:
-    for erratum in SAID:
-        words = re.compile(SAID[erratum][lang == "zh"])
-        assert any(words.search(text) for text in marked_texts(erratum, lang)), erratum
-        said = [(card["id"], text) for card in documents() for text in answers(card, lang) if words.search(text)]
-        assert said == [], erratum
+def test_the_words_of_an_error_stand_only_where_it_is_marked() -> None:
+    for lang in ("en", "zh"):
+        for erratum in SAID:
+            words = re.compile(SAID[erratum][lang == "zh"])
+            assert any(words.search(text) for text in marked_texts(erratum, lang)), erratum
+            said = [
+                (card["id"], text) for card in bundled_documents() for text in answers(card, lang) if words.search(text)
+            ]
+            assert said == [], erratum

@@ -1,6 +1,3 @@
-from __future__ import annotations
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,9 +5,8 @@ from attncli.bank.prose_rules import fault_of, formula_findings, parts_of
 from attncli.i18n import Localised
 
 
-@pytest.mark.parametrize(
-    "formula",
-    [
+def test_common_formulas_can_be_shown() -> None:
+    for formula in (
         r"\mathrm{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right)V",
         r"\sum_{i=1}^{N} f_i P_i",
         r"\hat m_t/(\sqrt{\hat v_t}+\epsilon)",
@@ -21,33 +17,28 @@ from attncli.i18n import Localised
         r"\operatorname{softmax}(x)",
         r"2 \cdot {{layers}}",
         r"p \approx 0.5?",
-    ],
-)
-def test_common_formulas_can_be_shown(formula: str) -> None:
-    assert fault_of(formula) is None
+    ):
+        assert fault_of(formula) is None, formula
 
 
-@pytest.mark.parametrize(
-    ("formula", "fault"),
-    [
-        (r"\underbrace{x}", r"uses a command the terminal cannot draw (\underbrace); use a common one"),
-        (r"\nonsense x", r"uses a command the terminal cannot draw (\nonsense); use a common one"),
-        (r"\frac{a}", "is not valid LaTeX ("),
-        (r"a_b_c", "is not valid LaTeX ("),
-        (r"x^{2", "is not valid LaTeX ("),
-        (r"\left( a", "is not valid LaTeX ("),
-        (r"\qqq", "cannot be drawn"),
-        ("{}", "is drawn as nothing; write a formula"),
-        (r"\text{<b></b>}", "contains the tag <b>; write < and > as words or outside \\text"),
-        (r"\text{<b>}", "cannot be written as MathML (a bare & or <); "),
-        ("x" * 2001, "is longer than 2000 characters; split it"),
-        ("{" * 1900, "; "),
-    ],
-)
-def test_what_cannot_be_shown_says_why(formula: str, fault: str) -> None:
-    found = str(fault_of(formula))
-    assert fault in found or ("cannot be drawn" in fault and "cannot draw" in found), found
-    assert "; " in found
+def test_what_cannot_be_shown_says_why() -> None:
+    for formula, fault in {
+        r"\underbrace{x}": r"uses a command the terminal cannot draw (\underbrace); use a common one",
+        r"\nonsense x": r"uses a command the terminal cannot draw (\nonsense); use a common one",
+        r"\frac{a}": "is not valid LaTeX (",
+        r"a_b_c": "is not valid LaTeX (",
+        r"x^{2": "is not valid LaTeX (",
+        r"\left( a": "is not valid LaTeX (",
+        r"\qqq": "cannot be drawn",
+        "{}": "is drawn as nothing; write a formula",
+        r"\text{<b></b>}": "contains the tag <b>; write < and > as words or outside \\text",
+        r"\text{<b>}": "cannot be written as MathML (a bare & or <); ",
+        "x" * 2001: "is longer than 2000 characters; split it",
+        "{" * 1900: "; ",
+    }.items():
+        found = str(fault_of(formula))
+        assert fault in found or ("cannot be drawn" in fault and "cannot draw" in found), found
+        assert "; " in found
 
 
 @given(st.text(alphabet=r"\{}^_&ab1 $frac()[]<>?sqrt", max_size=40))
@@ -59,25 +50,13 @@ def messages(text: str) -> list[str]:
     return [finding.message.en for finding in formula_findings({"en": text, "zh": "好"})]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        r"It costs \$5 and \$6.",
-        "A `$` in code and\n```\n$x$ $\n```\n",
-        "$a$ and $$b$$",
-        "$$\na\n\\cdot b\n$$",
-        "($x$), $y$。",
-    ],
-)
-def test_dollar_signs_that_are_fine(text: str) -> None:
-    assert messages(text) == []
-
-
-@pytest.mark.parametrize("text", ["$a", "a$ b", "costs $5 and 6", "$$a", "$a$ and $", "$ a $", "$a\nb$"])
-def test_a_dollar_sign_that_belongs_to_no_formula_is_named(text: str) -> None:
-    found = messages(text)
-    assert found
-    assert all("write \\$ for a dollar sign" in message for message in found)
+def test_a_dollar_sign_outside_formulas_and_code_is_escaped() -> None:
+    code = "A `$` in code and\n```\n$x$ $\n```\n"
+    for text in (r"It costs \$5 and \$6.", code, "$a$ and $$b$$", "$$\na\n\\cdot b\n$$", "($x$), $y$。"):
+        assert messages(text) == []
+    for text in ("$a", "a$ b", "costs $5 and 6", "$$a", "$a$ and $", "$ a $", "$a\nb$"):
+        found = messages(text)
+        assert found and all("write \\$ for a dollar sign" in message for message in found)
 
 
 def test_the_place_is_the_language_of_the_text() -> None:

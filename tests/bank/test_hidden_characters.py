@@ -1,7 +1,5 @@
 """Report invisible characters with their position."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,16 +11,13 @@ from attncli.bank.prose_rules import hidden_findings
 Card = dict[str, Any]
 
 
-def test_a_text_a_list_and_a_key_are_looked_into() -> None:
+def test_a_text_a_list_and_a_key_are_looked_into_and_many_are_counted() -> None:
     found = list(hidden_findings({"a": ["ok", "x\u200b"], "b\u202e": {"en": "\x07", "zh": "中文，⚠\ufe0f"}}))
     assert [(finding.path, finding.at_key) for finding in found] == [
         (("a", 1), False),
         (("b\u202e",), True),
         (("b\u202e", "en"), False),
     ]
-
-
-def test_many_are_counted_and_a_few_named() -> None:
     (finding,) = hidden_findings("\u200b\u200c\u200d\u200e\u200f")
     assert finding.message.en == (
         "hidden characters U+200B (zero width space), U+200C (zero width non-joiner), U+200D (zero width joiner) "

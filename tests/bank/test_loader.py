@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -34,14 +32,13 @@ def test_a_card_of_each_kind_becomes_what_the_domain_reads(cards: dict[str, Card
     assert debug.lines == (2,)
 
 
-def test_numbers_where_text_is_read_become_text(cards: dict[str, Card], bank_file: Writer) -> None:
+def test_a_file_with_a_problem_contributes_nothing_and_numbers_become_text(
+    cards: dict[str, Card], bank_file: Writer
+) -> None:
     card = cards["numeric"] | {"compute": 96, "tolerance": 0.5, "question": {"en": "Bytes?", "zh": "字节？"}}
     del card["parameters"]
     (document,) = load_file(bank_file(card)).documents
     assert (document["compute"], document["tolerance"]) == ("96", "0.5")
-
-
-def test_a_file_with_a_problem_contributes_nothing(cards: dict[str, Card], bank_file: Writer) -> None:
     broken = load_file(bank_file({**cards["qa"], "id": "mask-01"}, {"id": "mask-02"}, topic="mask"))
     assert broken.documents == ()
     assert {problem.file for problem in broken.problems} == {str(broken.path)}
@@ -61,12 +58,6 @@ def test_glossary_plan_and_errata_are_no_card_files(cards: dict[str, Card], bank
     assert [path.name for path in bank_files(folder)] == ["att.yaml"]
     assert load_glossary(folder / "glossary.yaml").documents == ({"en": "head", "zh": "头"},)
     assert load_glossary(folder / "missing.yaml") == BankFile(folder / "missing.yaml", "glossary")
-
-
-def test_a_broken_glossary_is_reported(tmp_path: Path) -> None:
-    (tmp_path / "glossary.yaml").write_text("terms: 3")
-    glossary = load_glossary(tmp_path / "glossary.yaml")
-    assert (len(glossary.problems), glossary.documents) == (1, ())
 
 
 def test_challenges_get_their_folder_and_what_was_left_out(tmp_path: Path) -> None:
@@ -90,7 +81,10 @@ def test_challenges_get_their_folder_and_what_was_left_out(tmp_path: Path) -> No
     assert Path(problem.file).parent.name == "bad"
 
 
-def test_what_is_below_a_broken_value_is_not_told_again(tmp_path: Path) -> None:
+def test_a_broken_glossary_or_value_is_reported_once(tmp_path: Path) -> None:
+    (tmp_path / "glossary.yaml").write_text("terms: 3")
+    glossary = load_glossary(tmp_path / "glossary.yaml")
+    assert (len(glossary.problems), glossary.documents) == (1, ())
     path = tmp_path / "att.yaml"
     path.write_text("topic: att\ncards:\n  - id: att-01\n    kind: qa\n    question: *x\n    level: screen\n")
     messages = [problem.message.en for problem in load_file(path).problems]

@@ -1,11 +1,7 @@
 """Report each error in a wrong solution's docstring with its line."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
-
-import pytest
 
 from attncli.bank.challenge_rules import docstring_faults
 from attncli.i18n import Localised, quoted
@@ -22,14 +18,10 @@ def faults(text: str) -> list[tuple[int, str]]:
     return [(line, message.en) for line, message in docstring_faults(ast.parse(text), no_fault)]
 
 
-def test_a_whole_docstring_has_no_fault() -> None:
+def test_each_fault_of_a_docstring_is_told_with_its_line() -> None:
     assert faults(GOOD) == []
     assert faults("# a remark\n" + GOOD) == []
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "line", "message"),
-    [
+    for old, new, line, message in (
         ("Forgets the scale.\n", "\n", 1, "the docstring has no summary; describe the mistake in its first line"),
         ("忘了缩放。\n", "", 1, "the docstring has no Chinese summary; describe the mistake in Chinese"),
         ("symptom: Weights too sharp.\n", "", 1, "the docstring has no symptom; describe the symptom"),
@@ -46,18 +38,10 @@ def test_a_whole_docstring_has_no_fault() -> None:
         ("Forgets the scale.", "Forgets \u202e it.", 1, "hidden character U+202E (right-to-left override)"),
         ("权重太尖", r"权重 $\\frac{1}$", 5, r'formula "\frac{1}" is not valid LaTeX'),
         ("Forgets the scale.", "Forgets " * 18, 1, "this line has 144 characters; the limit is 140; break it"),
-    ],
-)
-def test_each_fault_of_a_docstring_is_told_with_its_line(old: str, new: str, line: int, message: str) -> None:
-    assert old in GOOD
-    ((found, said),) = faults(GOOD.replace(old, new))
-    assert found == line
-    assert said.startswith(message)
-
-
-def test_a_misspelt_field_is_told_with_a_guess() -> None:
+    ):
+        assert old in GOOD
+        ((found, said),) = faults(GOOD.replace(old, new))
+        assert found == line
+        assert said.startswith(message)
     assert faults(GOOD.replace("symptom", "sympton"))[0] == (4, 'unknown field "sympton"; did you mean "symptom"?')
-
-
-def test_a_file_without_a_docstring_lacks_every_field() -> None:
     assert len(faults("x = 1\n")) == 6

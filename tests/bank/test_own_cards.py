@@ -1,7 +1,5 @@
 """Check a learner's own cards: one language, a question and an answer suffice; nothing else is required."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -57,30 +55,11 @@ def messages(report: Report) -> list[str]:
     return [problem.message.en for problem in (*report.problems, *report.notes)]
 
 
-@pytest.mark.parametrize("kind", LEAST)
-def test_a_question_and_an_answer_in_one_language_are_enough(
-    mine: Callable[..., Path], around: Surroundings, kind: str
-) -> None:
-    path = mine(LEAST[kind])
-    report = check([path], around)
-    assert (messages(report), report.cards) == ([], 1)
-    (document,) = load_file(path, own=True).documents
-    card = card_of(document)
-    assert card.level == "onsite" and card.question.en == card.question.zh != ""
-
-
 def test_what_is_there_in_one_language_stands_for_both(mine: Callable[..., Path]) -> None:
     (document,) = load_file(mine(LEAST["qa"] | {"explain": {"zh": "只有中文"}}), own=True).documents
     card = card_of(document)
     assert card.kind == "qa" and card.short and card.explain
     assert (card.short.zh, card.explain.en) == ("No row is computed twice.", "只有中文")
-
-
-@pytest.mark.parametrize("kind", LEAST)
-def test_the_bundled_bank_asks_for_all_of_it(mine: Callable[..., Path], around: Surroundings, kind: str) -> None:
-    path = mine(LEAST[kind])
-    assert load_file(path).problems
-    assert check([path], Surroundings(around.quizbank, around.impl, complete=True)).problems
 
 
 def test_a_mistake_is_told_once_and_where_it_was_written(mine: Callable[..., Path], around: Surroundings) -> None:
@@ -90,20 +69,15 @@ def test_a_mistake_is_told_once_and_where_it_was_written(mine: Callable[..., Pat
     assert second.message.en.startswith('there is no card "mine-7"') and second.line == 8
 
 
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
+def test_what_cannot_be_asked_is_still_named(mine: Callable[..., Path], around: Surroundings) -> None:
+    for damage, message in (
         ({"question": {}}, 'missing "en" in "question": write the English text as en: …'),
         ({"question": {"en": " "}}, '"question.en" is empty; write its text'),
         ({"short": None}, '"short" must have both languages, found nothing; write {en: …, zh: …}'),
         ({"points": [{"en": str(n)} for n in range(8)]}, '"points" takes at most 7 entries, found 8; remove the rest'),
         ({"anwser": "x"}, 'unknown key "anwser"; known keys: id'),
-    ],
-)
-def test_what_cannot_be_asked_is_still_named(
-    mine: Callable[..., Path], around: Surroundings, damage: dict[str, Any], message: str
-) -> None:
-    assert any(told.startswith(message) for told in messages(check([mine(LEAST["qa"] | damage)], around)))
+    ):
+        assert any(told.startswith(message) for told in messages(check([mine(LEAST["qa"] | damage)], around)))
 
 
 def test_a_check_of_everything_tells_of_the_bundled_bank_in_one_line(
@@ -127,7 +101,20 @@ def test_a_check_of_everything_tells_of_the_bundled_bank_in_one_line(
     assert Path(second.file).name == "mine.yaml"
 
 
-def test_only_an_own_file_may_leave_things_out(mine: Callable[..., Path]) -> None:
+def test_a_question_and_an_answer_in_one_language_are_enough_for_an_own_file_alone(
+    mine: Callable[..., Path], around: Surroundings
+) -> None:
+    for kind in LEAST:
+        path = mine(LEAST[kind])
+        report = check([path], around)
+        assert (messages(report), report.cards) == ([], 1)
+        (document,) = load_file(path, own=True).documents
+        card = card_of(document)
+        assert card.level == "onsite" and card.question.en == card.question.zh != ""
+    for kind in LEAST:
+        path = mine(LEAST[kind])
+        assert load_file(path).problems
+        assert check([path], Surroundings(around.quizbank, around.impl, complete=True)).problems
     path = mine(LEAST["qa"])
     assert load_file(path).problems and not load_file(path, own=True).problems
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -9,11 +7,8 @@ from attncli.bank.problems import Problem, did_you_mean, shown, shown_path
 from attncli.i18n import NOTHING, Localised, quoted
 
 
-def test_a_problem_reads_as_file_line_column_message() -> None:
+def test_a_problem_reads_as_file_line_column_message_on_one_line() -> None:
     assert str(Problem("att.yaml", 3, 7, quoted("wrong"))) == "att.yaml:3:7: wrong"
-
-
-def test_a_problem_is_on_one_line_in_both_languages() -> None:
     text = Problem("att.yaml", 3, 7, Localised("a\u202eb", "中\n文")).text
     assert (text["en"], text["zh"]) == ("att.yaml:3:7: a\ufffdb", "att.yaml:3:7: 中\ufffd文")
 

@@ -1,7 +1,5 @@
 """Report all errors of a `repairs.yaml` at once, each with its line and column."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -61,9 +59,8 @@ def test_a_whole_file_has_no_fault_and_is_read_in_its_order(folder):
     assert repair_problems(folder.parent, None) == [] and load_repairs(folder.parent) == ()
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "message"),
-    [
+def test_each_fault_is_told_with_its_place_and_what_to_do(folder) -> None:
+    for before, after, message in (
         ("wrong: one", "wrong: fours", '2:12: there is no "wrong/fours.py"; did you mean "four"?'),
         ("wrong: one", "wrong: bits", '2:12: "bits" only fails the hardened rung; plant one that fails the first'),
         ("wrong: two", "wrong: one", '5:12: "one" is planted twice; keep one of the two'),
@@ -73,11 +70,9 @@ def test_a_whole_file_has_no_fault_and_is_read_in_its_order(folder):
         ('"a = x * 3"', f'"a = {"x * " * 40}3"', "4:14: this makes a line longer than 140 characters; break it"),
         ('"b = a + 0"', '"a = x * 1\\n    b = a + 0"', "6:11:"),
         ("replace:", "replaces:", '4:5: unknown key "replaces"'),
-    ],
-)
-def test_each_fault_is_told_with_its_place_and_what_to_do(folder, before, after, message):
-    found = told(folder, WHOLE.replace(before, after, 1))
-    assert any(line.startswith(message) for line in found), found
+    ):
+        found = told(folder, WHOLE.replace(before, after, 1))
+        assert any(line.startswith(message) for line in found), found
 
 
 def test_lines_that_stand_twice_and_lines_that_two_mistakes_want_are_told(folder):

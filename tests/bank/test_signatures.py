@@ -1,10 +1,6 @@
 """Read signatures from code and from statements in any layout."""
 
-from __future__ import annotations
-
 import ast
-
-import pytest
 
 from attncli.bank.challenge_rules import Signature, UnreadableSignature, called, defined_in, shown_in
 
@@ -63,8 +59,5 @@ def test_the_signatures_of_python_blocks_are_found_with_their_lines() -> None:
         ("last", 13),
     ]
     assert found[0].written == "(x: Tensor, eps: float=1e-05) -> Tensor"
-
-
-@pytest.mark.parametrize("header", ["def f(x", "def f(x -> Tensor)", "def (x)"])
-def test_what_is_no_signature_is_told(header: str) -> None:
-    assert list(shown_in(f"```python\n{header}\n```")) == [UnreadableSignature(2, header)]
+    for header in ("def f(x", "def f(x -> Tensor)", "def (x)"):
+        assert list(shown_in(f"```python\n{header}\n```")) == [UnreadableSignature(2, header)]

@@ -1,7 +1,5 @@
 """Small experiments without torch, in their own folder."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Read the metadata of experiment files without running them."""
 
-from __future__ import annotations
-
 import pytest
 
 from attncli.errors import ExperimentFailed, NotFound
@@ -11,37 +9,22 @@ from attncli.i18n import Localised
 from .conftest import MakeExperiment
 
 
-def test_a_file_is_read_and_not_run(make: MakeExperiment) -> None:
-    impl = make(run="raise SystemExit('this was run')", SEEDS="3")
-    (found,) = catalogue(impl)
-    assert (found.id, found.title, found.cards) == ("toy", Localised("Toy", "玩具"), ("att-01",))
-    assert found.caveats == (Localised("Only a toy.", "只是玩具。"),)
-    assert (found.quick_seconds, found.full_seconds) == (1, 2)
-    assert found.document("zh")["title"] == "玩具"
-
-
 def test_the_quick_form_has_one_seed(make: MakeExperiment) -> None:
     found = find(make(SEEDS="3"), "toy")
     assert (found.seeds(quick=False), found.seeds(quick=True)) == ([0, 1, 2], [0])
 
 
-def test_they_are_listed_by_id(make: MakeExperiment) -> None:
+def test_they_are_listed_by_id_and_an_unknown_one_names_the_nearest(make: MakeExperiment) -> None:
     make("second")
     assert [found.id for found in catalogue(make("first"))] == ["first", "second"]
-
-
-def test_an_unknown_id_names_the_nearest(make: MakeExperiment) -> None:
     impl = make("qk-variance")
     with pytest.raises(NotFound, match=r"there is no experiment qk-varience; did you mean qk-variance\?"):
         find(impl, "qk-varience")
     with pytest.raises(NotFound, match="there is no experiment zzz; `attn experiment` lists them"):
         find(impl, "zzz")
-
-
-@pytest.mark.parametrize("id", ["../basics/double/reference", "/etc/passwd", ""])
-def test_an_id_is_a_name_and_no_path(make: MakeExperiment, id: str) -> None:
-    with pytest.raises(NotFound):
-        find(make(), id)
+    for id in ("../basics/double/reference", "/etc/passwd", ""):
+        with pytest.raises(NotFound):
+            find(make(), id)
 
 
 @pytest.mark.parametrize("constant", ["TITLE", "CLAIM", "CARDS", "CAVEATS", "SEEDS", "SECONDS"])
@@ -66,7 +49,13 @@ def test_a_constant_of_another_kind_is_told(make: MakeExperiment, constants: dic
         find(make(**constants), "toy")
 
 
-def test_an_example_of_a_text_is_read_where_the_file_has_one(make: MakeExperiment) -> None:
+def test_a_file_is_read_and_not_run(make: MakeExperiment) -> None:
+    impl = make(run="raise SystemExit('this was run')", SEEDS="3")
+    (found,) = catalogue(impl)
+    assert (found.id, found.title, found.cards) == ("toy", Localised("Toy", "玩具"), ("att-01",))
+    assert found.caveats == (Localised("Only a toy.", "只是玩具。"),)
+    assert (found.quick_seconds, found.full_seconds) == (1, 2)
+    assert found.document("zh")["title"] == "玩具"
     impl = make(TEXT='{"en": "a cat", "zh": "一只猫"}')
     assert find(impl, "toy").text == Localised("a cat", "一只猫")
     assert find(make(), "toy").text is None

@@ -1,7 +1,5 @@
 """Run an experiment in its own process: progress, results, crashes, and withheld resources."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import time
@@ -75,13 +73,10 @@ def test_many_small_steps_are_told_as_few(make: MakeExperiment) -> None:
     assert 100 < len(told) < 210
 
 
-def test_quick_and_the_seed_reach_it(make: MakeExperiment) -> None:
+def test_quick_the_seed_and_control_reach_it(make: MakeExperiment) -> None:
     run = "def run(seed, quick, progress):\n    return result(seed if quick else seed + 1)\n"
     assert outcomes(make(run=run), (2,), quick=True)[0].holds
     assert not outcomes(make(run=run), (2,), quick=False)[0].holds
-
-
-def test_control_reaches_only_the_run_that_asks_for_it(make: MakeExperiment) -> None:
     run = "def run(seed, quick, progress, control=False):\n    return result(seed + control)\n"
     toy = find(make(run=run), "toy")
     assert outcomes(toy.file.parents[1], (2,))[0].holds
@@ -109,9 +104,8 @@ def test_nothing_of_the_learner_is_handed_over(make: MakeExperiment, monkeypatch
     assert outcomes(make(run=run))
 
 
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
+def test_however_it_ends_it_is_one_line(make: MakeExperiment) -> None:
+    for body, said in (
         ("    return 1 / 0", "experiment toy.py:27: ZeroDivisionError: division by zero"),
         ("    raise ValueError('two\\nlines')", "experiment toy.py:27: ValueError: two lines"),
         ("    return {'x': object()}", "TypeError: Object of type object is not JSON serializable"),
@@ -122,10 +116,8 @@ def test_nothing_of_the_learner_is_handed_over(make: MakeExperiment, monkeypatch
         ("    raise SystemExit('enough')", "experiment toy ended with status 1 before it had a result (enough)"),
         ("    return 'x' * 2_000_000", "experiment toy reported more than 1 MiB"),
         ("    import torch_that_is_not_there", "No module named 'torch_that_is_not_there'"),
-    ],
-)
-def test_however_it_ends_it_is_one_line(make: MakeExperiment, body: str, said: str) -> None:
-    assert said in ends(make(run=f"def run(seed, quick, progress):\n{body}\n"))
+    ):
+        assert said in ends(make(run=f"def run(seed, quick, progress):\n{body}\n"))
 
 
 def test_without_torch_the_remedy_is_named(make: MakeExperiment) -> None:

@@ -1,10 +1,8 @@
 """The table of an experiment: aligned columns in every language."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attncli.domain.text import cells, wrapped
@@ -26,19 +24,10 @@ def test_words_stand_left_and_numbers_right() -> None:
     found = outcome(columns=[both("n", "数"), both("what", "名称")], rows=[[1, "one"], [12.5, "twelve"]])
     assert table([found], "en") == ["   n  what", "   1  one", "12.5  twelve"]
     assert table([found], "zh") == ["  数  名称", "   1  one", "12.5  twelve"]
-
-
-def test_an_empty_cell_does_not_make_a_column_of_numbers_one_of_words() -> None:
     found = outcome(columns=[both("n", "n")], rows=[[""], [1000]])
     assert table([found], "en") == ["   n", "", "1000"]
-
-
-def test_several_seeds_are_told_apart() -> None:
     lines = table([outcome(0), outcome(7)], "en")
     assert [line.split()[0] for line in lines] == ["seed", "0", "0", "7", "7"]
-
-
-def test_a_long_heading_is_folded() -> None:
     found = outcome(columns=[both("a very long heading of a column", "x"), both("n", "n")], rows=[[1, 2]])
     assert table([found], "en") == [" a very long", "heading of a", "      column  n", "           1  2"]
 
@@ -53,6 +42,7 @@ def test_numbers_have_four_digits_that_count() -> None:
 WORDS = st.lists(st.from_regex(r"\A(?:[ab]+|（?[注意力]+)[，。）]{0,3}\Z"), max_size=20).map(" ".join)
 
 
+@settings(max_examples=30)
 @given(text=WORDS, width=st.integers(min_value=8, max_value=30))
 def test_wrapping_loses_nothing_and_begins_no_line_with_a_stop(text: str, width: int) -> None:
     lines = wrapped(text, width)

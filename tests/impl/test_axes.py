@@ -1,7 +1,5 @@
 """Check the axis names of challenges: they fit every tensor, and one letter is one size within a call."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -11,7 +9,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 from torch import Tensor
 
@@ -23,7 +20,7 @@ from attncli.judge.exam import drawn
 from attncli.judge.make import Recorder
 from attncli.judge.reference import as_given, run_reference
 
-from .conftest import IMPL
+from .conftest import IMPL, sampled
 
 FOLDERS = sorted(path.parent for path in IMPL.glob("*/*/reference.py"))
 ANY_SHAPE = {
@@ -216,7 +213,7 @@ def _every_tensor_of_an_entry_point_has_named_axes(path: Path) -> None:
     assert not {f"{part.function}.{part.place}" for part in tensors if spec(path, part) is None}
 
 
-@pytest.mark.parametrize("path", FOLDERS, ids=lambda path: path.name)
+@sampled(FOLDERS, 2)
 def test_the_named_axes_are_those_of_the_tensors(path: Path) -> None:
     _what_is_said_of_a_tensor_fits_its_dimensions(path)
     _within_a_call_one_name_is_one_size(path)

@@ -1,7 +1,5 @@
 """Check exact or random references: rounding against torch, laws of BPE, the marginal of speculative draws."""
 
-from __future__ import annotations
-
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Require unique labels for the edge cases of a challenge, so that stored results are not mixed up."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

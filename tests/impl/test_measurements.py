@@ -1,22 +1,18 @@
 """Measure the oracle's error again, for every challenge and dtype: the tolerance never narrows."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
-import pytest
-
 from attncli.judge.challenge import Folder
 from attncli.judge.exam import Exam
 from attncli.judge.reference import Expectation
 from attncli.sandbox.compiler import postpone_compiler
 
-FOLDERS = sorted(path.parent for path in (Path(__file__).parent.parent.parent / "impl").glob("*/*/inputs.py"))
+from .conftest import IMPL, sampled
+
+FOLDERS = [path.parent for path in IMPL.glob("*/*/inputs.py")]
 
 postpone_compiler()
 
 
-@pytest.mark.parametrize("path", FOLDERS, ids=lambda path: path.name)
+@sampled(FOLDERS, 3)
 def test_more_measurements_never_narrow_what_is_allowed(path):
     exam = Exam(Folder({"id": path.name}, path), 0)
     checks = ("matches-reference", "stable", "low-precision")

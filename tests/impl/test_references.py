@@ -1,7 +1,5 @@
 """Compare the references with torch's own operations where they exist, and check the laws that they must obey."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from types import ModuleType
@@ -50,7 +48,7 @@ softmax = of("attention/softmax-stable").softmax
 @given(st.lists(SIZES, min_size=1, max_size=4), st.integers(-4, 3), st.integers(0, 99))
 def test_softmax_is_torchs_along_every_dimension(shape: list[int], dim: int, seed: int) -> None:
     dim = dim % len(shape)
-    x = normal(*shape, seed=seed, scale=30.0)
+    x = normal(*shape, seed=seed, scale=3000.0)
     assert close(softmax(x, dim), F.softmax(x, dim))
 
 
@@ -60,12 +58,6 @@ def test_softmax_of_nothing_but_minus_infinity_is_zero_with_zero_gradient() -> N
     assert torch.equal(y, torch.tensor([[0.0, 0.0], [1.0, 0.0]]))
     (gradient,) = torch.autograd.grad((y * torch.tensor([[1.0, 2.0], [3.0, 4.0]])).sum(), x)
     assert torch.equal(gradient, torch.zeros(2, 2))
-
-
-@given(st.floats(-1e4, 1e4), st.integers(0, 99))
-def test_softmax_does_not_see_a_constant(shift: float, seed: int) -> None:
-    x = normal(3, 5, seed=seed)
-    assert close(softmax(x + shift), softmax(x), 1e-10)
 
 
 # sdpa
@@ -82,12 +74,6 @@ def test_sdpa_is_torchs(T: int, S: int, d: int, dv: int, masked: bool, seed: int
         mask[:, 0] = True  # torch releases differ in what a fully masked row gives
     assert close(sdpa(q, k, v, mask), F.scaled_dot_product_attention(q, k, v, attn_mask=mask))
     assert close(sdpa(q, k, v, mask, 0.3), F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=0.3))
-
-
-@given(st.permutations(range(5)))
-def test_sdpa_does_not_see_the_order_of_the_keys(order: list[int]) -> None:
-    q, k, v = normal(3, 4), normal(5, 4, seed=1), normal(5, 2, seed=2)
-    assert close(sdpa(q, k[order], v[order]), sdpa(q, k, v))
 
 
 def test_sdpa_of_a_query_without_keys_is_zero_with_zero_gradients() -> None:
@@ -139,15 +125,6 @@ def test_mha_is_torchs(T: int, S: int, H: int, masked: bool) -> None:
     due, maps = module(x_q, x_kv, x_kv, attn_mask=hidden, average_attn_weights=False)
     out, mine = multi_head_attention(x_q, x_kv, *weights, H, mask, True)
     assert close(out, due) and close(mine, maps)
-
-
-def test_zeroing_the_rows_of_wo_removes_one_head() -> None:
-    x, (wq, wk, wv, wo) = normal(2, 4, 6), mha_weights(6)
-    without = wo.clone()
-    without[2:4] = 0.0
-    head = sdpa(x @ wq[:, 2:4], x @ wk[:, 2:4], x @ wv[:, 2:4]) @ wo[2:4]
-    whole = multi_head_attention(x, x, wq, wk, wv, wo, 3)
-    assert close(multi_head_attention(x, x, wq, wk, wv, without, 3), whole - head)
 
 
 # rope
@@ -203,12 +180,6 @@ def test_layer_norm_is_torchs(shape: list[int], eps: float, seed: int) -> None:
     D = shape[-1]
     x, gamma, beta = normal(*shape, seed=seed), normal(D, seed=seed + 1), normal(D, seed=seed + 2)
     assert close(layer_norm(x, gamma, beta, eps), F.layer_norm(x, (D,), gamma, beta, eps), 1e-10)
-
-
-@given(st.floats(0.1, 100.0), st.floats(-100.0, 100.0))
-def test_layer_norm_does_not_see_scale_and_shift_of_its_input(scale: float, shift: float) -> None:
-    x, gamma, beta = normal(3, 5), normal(5, seed=1), normal(5, seed=2)
-    assert close(layer_norm(scale * x + shift, gamma, beta, 1e-14), layer_norm(x, gamma, beta, 1e-14), 1e-7)
 
 
 def test_layer_norm_survives_a_large_mean_in_float32() -> None:
@@ -270,18 +241,3 @@ def test_adamw_is_torchs_over_a_hundred_steps(lr: float, betas: tuple[float, flo
         optimiser.step()
     assert close(p, theirs.detach(), 1e-9)
     assert state["t"] == 100
-
-
-@given(st.floats(1e-3, 0.5), st.floats(0.0, 1.0), st.integers(1, 8))
-def test_without_gradient_only_the_decay_is_left(lr: float, decay: float, steps: int) -> None:
-    p, state = normal(4), {}
-    start = p
-    for _ in range(steps):
-        p = adamw_step(p, torch.zeros(4, dtype=torch.float64), state, lr, weight_decay=decay)
-    assert close(p, start * (1 - lr * decay) ** steps)
-
-
-def test_the_first_step_has_the_length_of_the_learning_rate() -> None:
-    g = torch.tensor([1e-3, -5.0, 2e4], dtype=torch.float64)
-    p = adamw_step(torch.zeros(3, dtype=torch.float64), g, {}, 0.1, weight_decay=0.0)
-    assert torch.allclose(p, -0.1 * g.sign(), atol=1e-5)

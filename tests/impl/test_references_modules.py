@@ -1,7 +1,5 @@
 """Check the references of grouped attention, GPT's module, dropout, learned positions and images."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -23,16 +21,13 @@ def close(a: Tensor, b: Tensor, tolerance: float = 1e-12) -> bool:
 gqa = load(IMPL / "cache/gqa/reference.py").gqa
 
 
-@pytest.mark.parametrize(("H", "G"), [(6, 1), (6, 2), (6, 3), (6, 6), (9, 3)])
-@pytest.mark.parametrize("causal", [False, True])
-def test_gqa_is_attention_over_repeated_keys(H: int, G: int, causal: bool) -> None:
-    q, k, v = normal(2, H, 3, 4), normal(2, G, 5, 4, seed=1), normal(2, G, 5, 4, seed=2)
-    repeated = [t.repeat_interleave(H // G, dim=1) for t in (k, v)]
-    mask = torch.ones(3, 5, dtype=torch.bool).tril(2) if causal else None
-    assert close(gqa(q, k, v, causal), F.scaled_dot_product_attention(q, *repeated, attn_mask=mask))
-
-
-def test_gqa_refuses_uneven_groups_and_short_pasts() -> None:
+def test_gqa_is_attention_over_repeated_keys_and_refuses_uneven_groups_and_short_pasts() -> None:
+    for H, G in ((6, 1), (6, 2), (6, 3), (6, 6), (9, 3)):
+        for causal in (False, True):
+            q, k, v = normal(2, H, 3, 4), normal(2, G, 5, 4, seed=1), normal(2, G, 5, 4, seed=2)
+            repeated = [t.repeat_interleave(H // G, dim=1) for t in (k, v)]
+            mask = torch.ones(3, 5, dtype=torch.bool).tril(2) if causal else None
+            assert close(gqa(q, k, v, causal), F.scaled_dot_product_attention(q, *repeated, attn_mask=mask))
     with pytest.raises(ValueError, match="5 query heads cannot share 2 key heads"):
         gqa(normal(1, 5, 2, 4), normal(1, 2, 2, 4), normal(1, 2, 2, 4))
     with pytest.raises(ValueError, match="3 causal queries cannot be the last positions of 2 keys"):
@@ -57,13 +52,10 @@ def test_gpts_attention_is_torchs_with_the_same_weights(bias: bool) -> None:
     assert close(mine(x), theirs(x, x, x, attn_mask=future, need_weights=False)[0])
 
 
-def test_no_token_depends_on_a_later_one() -> None:
+def test_no_token_depends_on_a_later_one_and_a_checkpoint_holds_the_projections_alone() -> None:
     module, x = CausalSelfAttention(4, 2, 6).double(), normal(1, 5, 4)
     jacobian = torch.autograd.functional.jacobian(module, x)[0, :, :, 0].abs().sum((1, 3))  # (T, T)
     assert torch.equal(jacobian > 0, torch.ones(5, 5, dtype=torch.bool).tril())
-
-
-def test_a_checkpoint_holds_the_two_projections_and_no_mask() -> None:
     module = CausalSelfAttention(4, 2, 6)
     assert set(module.state_dict()) == {"c_attn.weight", "c_attn.bias", "c_proj.weight", "c_proj.bias"}
     assert [name for name, _ in module.named_buffers()] == ["future"]
@@ -85,16 +77,13 @@ def test_dropout_keeps_the_expectation_and_masks_the_gradient_alike() -> None:
     assert close(gradient, kept.double() / 0.7)
 
 
-def test_dropout_moves_its_generator_on_and_leaves_the_global_one() -> None:
+def test_dropout_moves_its_generator_on_and_of_everything_or_nothing_is_exact() -> None:
     weights, generator = torch.ones(20, 20), torch.Generator().manual_seed(1)
     before = torch.get_rng_state()
     first, second = (attention_dropout(weights, 0.5, True, generator) for _ in range(2))
     assert not torch.equal(first, second)
     assert torch.equal(torch.get_rng_state(), before)
     assert torch.equal(first, attention_dropout(weights, 0.5, True, torch.Generator().manual_seed(1)))
-
-
-def test_dropout_of_everything_is_zero_and_of_nothing_is_the_input() -> None:
     weights = torch.rand(3, 3)
     assert torch.equal(attention_dropout(weights, 1.0, True), torch.zeros(3, 3))
     assert attention_dropout(weights, 0.0, True) is weights
@@ -104,30 +93,24 @@ def test_dropout_of_everything_is_zero_and_of_nothing_is_the_input() -> None:
 LearnedPositional = load(IMPL / "positions/learned-pe/reference.py").LearnedPositional
 
 
-def test_only_the_rows_that_were_read_learn() -> None:
+def test_only_the_rows_that_were_read_learn_and_positions_outside_are_refused() -> None:
     module = LearnedPositional(6, 3)
     module(torch.zeros(2, 2, 3), start=3).sum().backward()
     assert torch.equal(module.table.grad, torch.tensor([0.0, 0.0, 0.0, 2.0, 2.0, 0.0])[:, None].expand(6, 3))
-
-
-@pytest.mark.parametrize(("T", "start"), [(1, -1), (7, 0), (2, 5)])
-def test_positions_outside_the_table_are_refused(T: int, start: int) -> None:
-    with pytest.raises(ValueError, match="do not fit into a table of 6"):
-        LearnedPositional(6, 3)(torch.zeros(1, T, 3), start)
+    for T, start in ((1, -1), (7, 0), (2, 5)):
+        with pytest.raises(ValueError, match="do not fit into a table of 6"):
+            LearnedPositional(6, 3)(torch.zeros(1, T, 3), start)
 
 
 pictures = load(IMPL / "attention/attention-visualise/reference.py")
 
 
-def test_the_heat_map_of_the_statement() -> None:
+def test_the_heat_map_of_the_statement_and_lines_of_equal_width() -> None:
     weights = torch.tensor([[0.95, 0.05, 0.05], [0.45, 0.45, 0.05]])
     text = pictures.attention_to_text(weights, ["a", "bb"], ["x", "y", "z"], 3)
     assert text.split("\n") == ["   x  y  z  ", "a  @@@      ", "bb ======   "]
     statement = (IMPL / "attention/attention-visualise/challenge.yaml").read_text(encoding="utf-8")
     assert statement.count("\n".join("    " + line for line in text.split("\n"))) == 2  # English and Chinese
-
-
-def test_all_lines_are_equally_wide_on_a_terminal() -> None:
     weights = torch.full((3, 3), 0.55)
     text = pictures.attention_to_text(weights, ["注意力", "is", "ｗide"], ["力", "需要", "x力y"], 3)
     assert len({pictures.display_width(line) for line in text.split("\n")}) == 1

@@ -1,7 +1,5 @@
 """Drive Chromium through its driver's plain JSON protocol, without a library."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

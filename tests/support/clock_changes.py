@@ -1,7 +1,5 @@
 """Zones and dates of clock changes: forwards and back, by half an hour and by a day, at midnight, and a leap day."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, time, timedelta
 
 from hypothesis import strategies as st

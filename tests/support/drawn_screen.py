@@ -1,7 +1,5 @@
 """Rebuild a terminal's screen as text from an app's output: only cursor moves and characters count."""
 
-from __future__ import annotations
-
 import re
 
 from rich.cells import cell_len

@@ -1,7 +1,5 @@
 """Hostile Anki packages: small known ones, and any number of generated ones."""
 
-from __future__ import annotations
-
 import json
 import random
 import sqlite3

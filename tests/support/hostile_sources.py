@@ -1,7 +1,5 @@
 """Generate sources from a seed, hard to read or ordinary: long, nested, repetitive, or not even text."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 
@@ -19,65 +17,13 @@ ORDINARY = (
 )
 # So much of each, side by side.
 REPEATED = (
-    *("a,", "F.a,", "torch.z,", "lambda:0,", "f(),", "*a,", "1:1,", "[a for a in a],", "getattr(torch,'a'),", "a:=1,"),
-    *(
-        "a;",
-        "\n",
-        "\\\n",
-        "'a'",
-        "b'a'",
-        "f'{a}'",
-        "1<",
-        "1+",
-        "-",
-        "not ",
-        "(",
-        "[",
-        "{",
-        "()",
-        "[0]",
-        ".a",
-        ".torch",
-        "#",
-    ),
-    *(
-        "def f():0\n",
-        "class A:0\n",
-        "global open\n",
-        "import torch.a\n",
-        "from torch import a\n",
-        "@a\n",
-        "x:a\n",
-        "del a\n",
-    ),
-    *(
-        "m=torch.nn\n",
-        "if a:0\n",
-        "elif a:0\n",
-        "try:0\nexcept:0\n",
-        "case 1:0\n",
-        "with a:0\n",
-        "é",
-        "\t",
-        "\f",
-        "\r",
-        "\0",
-    ),
-)
-COOKIES = (
-    "utf-8",
-    "utf8",
-    "latin-1",
-    "punycode",
-    "utf-7",
-    "idna",
-    "rot13",
-    "utf-16",
-    "unicode_escape",
-    "zip",
-    "nonsense",
-    "",
-)
+    "a,", "F.a,", "torch.z,", "lambda:0,", "f(),", "*a,", "1:1,", "[a for a in a],", "getattr(torch,'a'),", "a:=1,",
+    "a;", "\n", "\\\n", "'a'", "b'a'", "f'{a}'", "1<", "1+", "-", "not ", "(", "[", "{", "()", "[0]", ".a", ".torch",
+    "#", "def f():0\n", "class A:0\n", "global open\n", "import torch.a\n", "from torch import a\n", "@a\n", "x:a\n",
+    "del a\n", "m=torch.nn\n", "if a:0\n", "elif a:0\n", "try:0\nexcept:0\n", "case 1:0\n", "with a:0\n", "é", "\t",
+    "\f", "\r", "\0",
+)  # fmt: skip
+COOKIES = "utf-8 utf8 latin-1 punycode utf-7 idna rot13 utf-16 unicode_escape zip nonsense ".split(" ")
 
 
 def source(seed: int) -> bytes:

@@ -1,12 +1,10 @@
 """Run a worker without a sandbox, for tests of the judge's own logic: the same code, in this process."""
 
-from __future__ import annotations
-
 import json
 import traceback
 from collections import deque
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from attncli.judge.challenge import Folder
 from attncli.judge.client import GradeOptions
@@ -70,7 +68,7 @@ class InProcessWorker:
         header, buffers, on_invoke = self._waiting.popleft()
         return self.request(header, buffers, seconds, on_invoke)
 
-    def __enter__(self) -> InProcessWorker:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,7 +1,5 @@
 """A bank and challenges that suffice for an interview: spoken cards with follow-ups, marked cards, code."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 _CARD = """\

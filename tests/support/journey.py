@@ -4,8 +4,6 @@ A station presses keys, waits for a visible change, and returns the screen's tex
 acts drive the app in a test, in a browser and on a terminal.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Protocol

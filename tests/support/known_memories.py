@@ -1,7 +1,5 @@
 """Simulate learners whose memory has known weights, on days scheduled by the published ones."""
 
-from __future__ import annotations
-
 import random
 from datetime import UTC, datetime
 

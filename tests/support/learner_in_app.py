@@ -1,7 +1,5 @@
 """A learner who uses the app in the test's own process, through Textual's pilot."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

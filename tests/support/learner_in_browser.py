@@ -1,7 +1,5 @@
 """A learner who uses the app in a browser page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from attncli.i18n import Lang

@@ -1,8 +1,6 @@
 """A kernel challenge without Triton: the file itself counts a kernel's loads and stores, like the watch of the
 interpreter; on the fake device nothing is counted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from attncli.judge.challenge import Folder

@@ -1,7 +1,5 @@
 """Limit processor time where a limit is promised."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

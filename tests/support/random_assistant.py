@@ -1,7 +1,5 @@
 """An assistant that calls tools at random, sensibly or not; every secret text of its bank names its card."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,22 +16,7 @@ REFERENCE = "secret-reference"
 HIDDEN = "secret-input"
 RIGHT = "secret-right"
 JUNK: list[Any] = [
-    "",
-    " ",
-    "\n",
-    "none",
-    "att-01",
-    "kv-99",
-    "-1",
-    "’; --",
-    "注意",
-    "x" * 300,
-    None,
-    True,
-    1.0,
-    -1,
-    [],
-    {},
+    *("", " ", "\n", "none", "att-01", "kv-99", "-1", "’; --", "注意", "x" * 300, None, True, 1.0, -1, [], {})
 ]
 
 

@@ -1,7 +1,5 @@
 """Return the right answer to a card of any kind."""
 
-from __future__ import annotations
-
 from attncli.domain.card import Card
 from attncli.domain.card_kinds import ClozeCard, NumericCard
 from attncli.domain.parts import Answer, Arrange

@@ -1,7 +1,5 @@
 """Give one answer in two ways: with keys in the app, and as the lines that `--plain` reads."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from textual.pilot import Pilot

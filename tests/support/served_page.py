@@ -1,7 +1,5 @@
 """Drive the served app in a real Chromium without a network: the output as text, real key events."""
 
-from __future__ import annotations
-
 import base64
 import json
 import subprocess

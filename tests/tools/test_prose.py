@@ -1,10 +1,6 @@
 """Check the wording checker: reported problems, accepted texts, and no problem in the bundled bank."""
 
-from __future__ import annotations
-
 from pathlib import Path
-
-import pytest
 
 from attncli.paths import bundled_impl, bundled_quizbank
 from prose import Terms, measured_findings, problems, style_findings
@@ -34,26 +30,25 @@ def zh(text: str) -> list[str]:
     return [finding.message.en for finding in style_findings({"en": "fine", "zh": text})]
 
 
-@pytest.mark.parametrize(
-    ("text", "sign", "better"),
-    [
+def test_half_width_punctuation_between_chinese_is_named_but_not_in_code_and_latin() -> None:
+    for text, sign, better in (
         ("先缩放,再掩码", ",", "，"),
         ("好吗? 好", "?", "？"),
         ("两步: 先缩放", ":", "："),
         ("说完了.", ".", "。"),
         ("甲;乙", ";", "；"),
-    ],
-)
-def test_half_width_punctuation_between_chinese_is_named(text: str, sign: str, better: str) -> None:
-    (found,) = zh(text)
-    assert found.startswith(f"half-width {sign} in Chinese near ") and found.endswith(f"; write {better}")
-
-
-@pytest.mark.parametrize(
-    "text", ["先缩放，再掩码。", "用 `a,b` 表示", "见 $f(x),g$ 一式", "值为 1,024 个", "(B, T, d) 的形状", "a.b 是点"]
-)
-def test_code_formulas_numbers_and_latin_keep_their_punctuation(text: str) -> None:
-    assert zh(text) == []
+    ):
+        (found,) = zh(text)
+        assert found.startswith(f"half-width {sign} in Chinese near ") and found.endswith(f"; write {better}")
+    for text in (
+        "先缩放，再掩码。",
+        "用 `a,b` 表示",
+        "见 $f(x),g$ 一式",
+        "值为 1,024 个",
+        "(B, T, d) 的形状",
+        "a.b 是点",
+    ):
+        assert zh(text) == []
 
 
 def test_missing_spaces_and_filler_are_named() -> None:
@@ -84,33 +79,21 @@ def test_terms_that_the_glossary_avoids_are_named_with_the_better_one() -> None:
         '"规范化" is not the glossary\'s term; write "归一化"',
         '"注意头" is not the glossary\'s term; write "头"',
     ]
-
-
-def test_an_avoided_word_inside_a_right_term_or_another_word_is_fine() -> None:
     assert terms("denormalizations", "归一化") == []
     assert terms("fine", "归一与归一化") == ['"归一" is not the glossary\'s term; write "归一化"']
-
-
-def test_without_a_glossary_nothing_is_avoided() -> None:
     assert list(Terms.of([]).findings({"en": "normalization", "zh": "归一"})) == []
 
 
-@pytest.mark.parametrize(
-    ("lang", "text", "said"),
-    [
+def test_a_measurement_of_our_own_has_the_experiment_that_shows_it() -> None:
+    for lang, text, said in (
         ("en", "In small runs of ours it fell to 0.4.", "runs of ours"),
         ("en", "We measured 0.4 on eight seeds.", "We measured"),
         ("zh", "我们的一次小实验里降到 0.4。", "我们的一次小实验"),
         ("zh", "我们跑下来是 0.4。", "我们跑下来"),
-    ],
-)
-def test_a_measurement_of_our_own_has_the_experiment_that_shows_it(lang: str, text: str, said: str) -> None:
-    card = {"explain": {"en": "Yes.", "zh": "是。"} | {lang: text}}
-    (found,) = measured_findings(card)
-    assert found.path == ("explain", lang) and found.message.en.startswith(f'"{said}" claims our own measurement')
-    assert not list(measured_findings({**card, "experiment": "mixit"}))
-
-
-def test_measurements_of_others_are_theirs() -> None:
+    ):
+        card = {"explain": {"en": "Yes.", "zh": "是。"} | {lang: text}}
+        (found,) = measured_findings(card)
+        assert found.path == ("explain", lang) and found.message.en.startswith(f'"{said}" claims our own measurement')
+        assert not list(measured_findings({**card, "experiment": "mixit"}))
     text = {"en": "The paper measured 0.4; measured time falls.", "zh": "论文测得 0.4，实测时间更短。"}
     assert not list(measured_findings({"explain": text}))

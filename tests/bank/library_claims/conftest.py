@@ -1,29 +1,35 @@
-"""Fixtures for claims about libraries: the cards' texts, and one thread for small tensors."""
+"""Fixtures for claims about libraries: the cards' texts, one thread for small tensors, and seeded random numbers."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
+from collections.abc import Iterator
+from functools import cache
 
 import pytest
+import torch
+from torch import Tensor
 
-from attncli.bank.loader import bank_files, load_file
-from attncli.paths import bundled_quizbank
-
-Says = Callable[..., bool]
+from ..conftest import bundled_documents
 
 
-@pytest.fixture(scope="session")
-def says() -> Says:
-    """`says(card, *words)` returns True if the card has all the words, and fails with the missing ones."""
-    documents = (document for path in bank_files(bundled_quizbank()) for document in load_file(path).documents)
-    texts = {document["id"]: str(document) for document in documents}
+@cache
+def texts() -> dict[str, str]:
+    return {document["id"]: str(document) for document in bundled_documents()}
 
-    def check(card: str, *words: str) -> bool:
-        assert [word for word in words if word not in texts[card]] == []
-        return True
 
-    return check
+def says(card: str, *words: str) -> None:
+    """Fail with the words that the card lacks."""
+    assert [word for word in words if word not in texts()[card]] == []
+
+
+def drawn(seed: int, *shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
+
+
+def drawn_float32(seed: int, *shape: int) -> Tensor:
+    return drawn(seed, *shape, dtype=torch.float32)
 
 
 @pytest.fixture(autouse=True)
-def _small_tensors(one_thread: None) -> None: ...
+def small_tensors(one_thread: None) -> Iterator[None]:
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        yield

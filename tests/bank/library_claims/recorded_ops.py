@@ -1,7 +1,5 @@
 """Record the operations that PyTorch runs for a line of Python, the sizes of their results, and their FLOPs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from torch import Tensor

@@ -1,8 +1,6 @@
 """Run the claims of the cards on RLHF and reasoning RL about losses, gradients and number formats."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from statistics import median
 
 import pytest
@@ -10,24 +8,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..conftest import bundled_documents
+from .conftest import says
 
-CARDS = {document["id"]: document for document in bundled_documents() if document["id"].startswith("align-")}
 Estimator = Callable[[Tensor], Tensor]
-
-
-def said(card: str, *texts: str) -> bool:
-    return all(text in str(CARDS[card]) for text in texts)
-
-
-@pytest.fixture(autouse=True)
-def one_seeded_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        yield
-    torch.set_num_threads(before)
 
 
 def doubles(*shape: int) -> Tensor:
@@ -35,7 +18,7 @@ def doubles(*shape: int) -> Tensor:
 
 
 def test_align_02_the_log_of_a_sigmoid_is_lost_from_a_margin_of_minus_89() -> None:
-    assert said("align-02", "log 0 from a margin of −89 on", "差到 −89 时 e^89 已上溢")
+    says("align-02", "log 0 from a margin of −89 on", "差到 −89 时 e^89 已上溢")
     margins = torch.tensor([-88.0, -89.0, -100.0])
     assert margins.sigmoid().log().isinf().tolist() == [False, True, True]
     assert F.logsigmoid(margins).tolist() == pytest.approx([-88.0, -89.0, -100.0])
@@ -50,7 +33,7 @@ def clipped(ratio: float, advantage: float) -> tuple[float, float]:
 
 
 def test_align_03_where_the_clipped_objective_keeps_a_gradient() -> None:
-    assert said("align-03", "With A = 1 and ρ = 1.5 the objective is 1.2, flat", "| A < 0 | 0 | kept | kept |")
+    says("align-03", "With A = 1 and ρ = 1.5 the objective is 1.2, flat", "| A < 0 | 0 | kept | kept |")
     kept = {a: [clipped(rho, a)[1] != 0 for rho in (0.5, 1.1, 1.5)] for a in (1.0, -1.0)}
     assert kept == {1.0: [True, True, False], -1.0: [False, True, True]}
     assert clipped(1.5, 1.0) == (pytest.approx(1.2), 0.0)
@@ -58,7 +41,7 @@ def test_align_03_where_the_clipped_objective_keeps_a_gradient() -> None:
 
 
 def test_align_04_what_the_three_estimators_differentiate_to() -> None:
-    assert said("align-04", "As losses: 0, reverse KL, forward KL", "作为损失：0、反向 KL、前向 KL")
+    says("align-04", "As losses: 0, reverse KL, forward KL", "作为损失：0、反向 KL、前向 KL")
     logits, reference = doubles(5).requires_grad_(), doubles(5).softmax(0)
     policy = logits.softmax(0)
 
@@ -78,8 +61,8 @@ def test_align_04_what_the_three_estimators_differentiate_to() -> None:
 
 
 def test_align_06_each_of_the_three_lines_fails_a_check_of_its_own() -> None:
-    assert said("align-06", "it trains towards the rejected answers", "朝被拒的回答训练")
-    assert CARDS["align-06"]["lines"] == [6, 9, 10]
+    says("align-06", "it trains towards the rejected answers", "朝被拒的回答训练")
+    says("align-06", "'lines': [6, 9, 10]")
     chosen, rejected, beta = doubles(4) - 3, doubles(9) - 3, 0.1
 
     def loss(policy: tuple[Tensor, Tensor], anchored: bool, sign: int) -> Tensor:
@@ -98,7 +81,7 @@ def test_align_06_each_of_the_three_lines_fails_a_check_of_its_own() -> None:
 
 
 def test_align_08_torch_std_divides_by_one_less() -> None:
-    assert said("align-08", "divide by 3; the default of `torch.std`", "除以 3，`torch.std` 的默认")
+    says("align-08", "divide by 3; the default of `torch.std`", "除以 3，`torch.std` 的默认")
     rewards = torch.tensor([1.0, 0.0, 0.0, 1.0])
     centred = rewards - rewards.mean()
     assert (centred / rewards.std()).tolist() == pytest.approx([0.866, -0.866, -0.866, 0.866], abs=1e-3)
@@ -106,14 +89,14 @@ def test_align_08_torch_std_divides_by_one_less() -> None:
 
 
 def test_align_12_the_spacing_of_bf16_and_fp16_logits() -> None:
-    assert said("align-12", "between 16 and 32 are 0.125 apart", "FP16 has 8 times finer spacing", "间隔细 8 倍")
+    says("align-12", "between 16 and 32 are 0.125 apart", "FP16 has 8 times finer spacing", "间隔细 8 倍")
     for dtype, spacing in ((torch.bfloat16, 0.125), (torch.float16, 0.125 / 8)):
         assert (torch.linspace(16, 31.9, 4001).to(dtype).unique().diff().min()).item() == spacing
 
 
 @pytest.mark.parametrize(("n", "maximum"), [(4, 1.03), (16, 1.77), (64, 2.34)])
 def test_align_13_the_expected_maximum_of_n_gaussians(n: int, maximum: float) -> None:
-    assert said("align-13", f"| {n} | ", f"| {maximum} |", "1.77 standard deviations", "约 1.77 个标准差")
+    says("align-13", f"| {n} | ", f"| {maximum} |", "1.77 standard deviations", "约 1.77 个标准差")
     x = torch.linspace(-9, 9, 20_001, dtype=torch.float64)
     standard = torch.distributions.Normal(torch.zeros((), dtype=torch.float64), 1.0)
     density = n * standard.cdf(x) ** (n - 1) * standard.log_prob(x).exp()
@@ -122,7 +105,7 @@ def test_align_13_the_expected_maximum_of_n_gaussians(n: int, maximum: float) ->
 
 def test_align_15_t_squared_keeps_the_gradient_once_t_is_large_against_the_logits() -> None:
     english = "0.19 at T = 1 (0.1 to 0.4 in nine draws of ten), 0.042 at 4, 0.034 at 8"
-    assert said("align-15", english, "0.042、0.034、0.032")
+    says("align-15", english, "0.042、0.034、0.032")
 
     def norm(seed: int, heat: int) -> float:
         torch.manual_seed(seed)
@@ -137,9 +120,7 @@ def test_align_15_t_squared_keeps_the_gradient_once_t_is_large_against_the_logit
 
 
 def test_align_21_the_change_of_entropy_is_a_covariance() -> None:
-    assert said(
-        "align-21", "Entropy falls when probable actions have the positive advantages", "罕见动作的优势为正，熵上升"
-    )
+    says("align-21", "Entropy falls when probable actions have the positive advantages", "罕见动作的优势为正，熵上升")
     for _ in range(5):
         logits, advantage, step = doubles(6), doubles(6), 1e-5
         policy = logits.softmax(0)
@@ -155,8 +136,8 @@ def test_align_21_the_change_of_entropy_is_a_covariance() -> None:
 
 
 def test_align_22_cispo_keeps_the_gradient_that_ppo_clips() -> None:
-    assert said("align-22", "CISPO gives it 1.2 · A · ∇log π", "CISPO 下梯度是 1.2 · A · ∇log π")
-    assert said("align-22", "understates tokens that have become more likely", "会低估变得更可能的 token")
+    says("align-22", "CISPO gives it 1.2 · A · ∇log π", "CISPO 下梯度是 1.2 · A · ∇log π")
+    says("align-22", "understates tokens that have become more likely", "会低估变得更可能的 token")
     logp = torch.tensor(1.5).log().requires_grad_()
     cispo = logp.exp().clamp(max=1.2).detach() * 2.0 * logp
     assert torch.autograd.grad(cispo, logp)[0].item() == pytest.approx(1.2 * 2.0)
@@ -164,7 +145,7 @@ def test_align_22_cispo_keeps_the_gradient_that_ppo_clips() -> None:
 
 
 def test_align_26_the_own_sample_scales_the_expected_gradient() -> None:
-    assert said("align-26", "scales the expected gradient by (G−1)/G", "期望梯度缩小为 (G−1)/G")
+    says("align-26", "scales the expected gradient by (G−1)/G", "期望梯度缩小为 (G−1)/G")
     logits, rewards, group = doubles(3), doubles(3), 4
     policy = logits.softmax(0)
     scores = torch.eye(3, dtype=torch.float64) - policy
@@ -180,7 +161,7 @@ def test_align_26_the_own_sample_scales_the_expected_gradient() -> None:
 
 
 def test_align_28_the_wrong_view_compares_different_prompts() -> None:
-    assert said("align-28", "answers get +1 each, the second's two wrong ones −1", "各得 +1", "各得 −1")
+    says("align-28", "answers get +1 each, the second's two wrong ones −1", "各得 +1", "各得 −1")
 
     def advantages(rewards: Tensor, rows: int, columns: int) -> Tensor:
         grouped = rewards.view(rows, columns)

@@ -1,15 +1,13 @@
 """Run the claims of the `dist` cards about FLOP counts and sums in 16 bits."""
 
-from __future__ import annotations
-
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from .conftest import Says
+from .conftest import says
 
 
-def test_dist_12_torch_counts_6n_plus_12ldt_flops_per_token(says: Says) -> None:
-    assert says("dist-12", "6N + 12·L·d·T per token", "每 token 6N + 12·L·d·T")
+def test_dist_12_torch_counts_6n_plus_12ldt_flops_per_token() -> None:
+    says("dist-12", "6N + 12·L·d·T per token", "每 token 6N + 12·L·d·T")
     layers, width, length, hidden, vocabulary = 2, 16, 8, 64, 24
     shapes = [(width, width)] * 4 + [(width, hidden), (hidden, width)]
     blocks = [[torch.ones(shape, requires_grad=True) for shape in shapes] for _ in range(layers)]
@@ -24,9 +22,9 @@ def test_dist_12_torch_counts_6n_plus_12ldt_flops_per_token(says: Says) -> None:
     assert counter.get_total_flops() == length * (6 * weights + 12 * layers * width * length)
 
 
-def test_dist_01_bf16_has_8_significant_bits_and_scaling_first_does_not_help(says: Says) -> None:
-    assert says("dist-01", "sums in 8 significant bits lose small terms", "有效位只有 8 位，求和会丢小项")
-    assert says("dist-01", "Scaling first does not help", "先缩放没有用")
+def test_dist_01_bf16_has_8_significant_bits_and_scaling_first_does_not_help() -> None:
+    says("dist-01", "sums in 8 significant bits lose small terms", "有效位只有 8 位，求和会丢小项")
+    says("dist-01", "Scaling first does not help", "先缩放没有用")
     large, small = torch.tensor(256.0, dtype=torch.bfloat16), torch.tensor(1.0, dtype=torch.bfloat16)
     assert large + small == large
     assert large / 512 + small / 512 == large / 512

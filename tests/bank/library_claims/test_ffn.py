@@ -1,31 +1,23 @@
 """Run the claims of the `ffn` cards about torch."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity, gelu, scaled_dot_product_attention, silu
 
-from attncli.bank.loader import load_file
-from attncli.paths import bundled_quizbank
-
-CARDS = {document["id"]: str(document) for document in load_file(bundled_quizbank() / "ffn.yaml").documents}
-
-
-def drawn(seed: int, *shape: int) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+from .conftest import drawn_float32 as drawn
+from .conftest import says
 
 
 def test_ffn_02_the_layout_and_the_count_of_linear() -> None:
-    assert "nn.Linear stores W1 as (2048, 512)" in CARDS["ffn-02"] and "2,099,712" in CARDS["ffn-02"]
+    says("ffn-02", "nn.Linear stores W1 as (2048, 512)", "2,099,712")
     first, second = nn.Linear(512, 2048), nn.Linear(2048, 512)
     assert first.weight.shape == (2048, 512)
     assert sum(p.numel() for p in [*first.parameters(), *second.parameters()]) == 2_099_712
 
 
 def test_ffn_05_the_two_forms_of_gelu_and_the_default() -> None:
-    assert "each activation is off by at most 4.7e-4" in CARDS["ffn-05"]
+    says("ffn-05", "each activation is off by at most 4.7e-4")
     x = torch.linspace(-6, 6, 24_001, dtype=torch.float64)
     exact = x * torch.special.ndtr(x)
     torch.testing.assert_close(gelu(x), exact)
@@ -34,7 +26,7 @@ def test_ffn_05_the_two_forms_of_gelu_and_the_default() -> None:
 
 
 def test_ffn_09_the_stream_of_a_pre_norm_model_is_the_embedding_plus_what_was_written() -> None:
-    assert "the stream before the final norm minus the embedding equals their sum" in CARDS["ffn-09"]
+    says("ffn-09", "the stream before the final norm minus the embedding equals their sum")
     torch.manual_seed(0)
     written: list[Tensor] = []
     layers = nn.ModuleList(nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, norm_first=True) for _ in range(2))
@@ -50,7 +42,7 @@ def test_ffn_09_the_stream_of_a_pre_norm_model_is_the_embedding_plus_what_was_wr
 
 @pytest.mark.parametrize(("tokens", "zeros"), [(1, [1.0, 1.0, 0.0, 0.0]), (5, [0.0, 0.0, 0.0, 0.0])])
 def test_ffn_11_attention_gradients_of_one_token(tokens: int, zeros: list[float]) -> None:
-    assert "alone, its weight is 1, and W_Q and W_K get zero (a fused" in CARDS["ffn-11"]
+    says("ffn-11", "alone, its weight is 1, and W_Q and W_K get zero (a fused")
     weights = [nn.Parameter(drawn(n, 16, 16) / 4) for n in range(4)]
     x = drawn(9, tokens, 16)
     q, k, v = (x @ weight for weight in weights[:3])
@@ -60,14 +52,14 @@ def test_ffn_11_attention_gradients_of_one_token(tokens: int, zeros: list[float]
 
 
 def test_ffn_11_thresholding_the_hidden_entries_of_swiglu() -> None:
-    assert "a relative error of 9 % (L2), dropping 70 % one of 19 %, 90 % already 41 %" in CARDS["ffn-11"]
+    says("ffn-11", "a relative error of 9 % (L2), dropping 70 % one of 19 %, 90 % already 41 %")
     hidden = (silu(drawn(0, 200_000)) * drawn(1, 200_000)).abs().sort().values
     for share, error in ((0.5, 0.09), (0.7, 0.19), (0.9, 0.41)):
         assert float(hidden[: int(share * len(hidden))].norm() / hidden.norm()) == pytest.approx(error, abs=0.008)
 
 
 def test_ffn_12_gate_and_up_exchanged() -> None:
-    assert "about 58 % in norm, at a cosine per token of about 0.84" in CARDS["ffn-12"]
+    says("ffn-12", "about 58 % in norm, at a cosine per token of about 0.84")
     torch.manual_seed(0)
     gate, up, down = (nn.Linear(*shape, bias=False) for shape in ((64, 171), (64, 171), (171, 64)))
     x = drawn(2, 1024, 64)

@@ -1,7 +1,5 @@
 """Run the claims of the `flash` cards about torch."""
 
-from __future__ import annotations
-
 import math
 import warnings
 
@@ -11,10 +9,7 @@ from torch import Tensor
 from torch.nn.attention.flex_attention import and_masks, create_block_mask, flex_attention
 from torch.nn.functional import dropout, scaled_dot_product_attention
 
-from attncli.bank.loader import load_file
-from attncli.paths import bundled_quizbank
-
-CARDS = {document["id"]: str(document) for document in load_file(bundled_quizbank() / "flash.yaml").documents}
+from .conftest import says
 
 
 def drawn(*shape: int) -> Tensor:
@@ -22,13 +17,13 @@ def drawn(*shape: int) -> Tensor:
 
 
 def test_flash_02_where_exponentials_leave_fp32() -> None:
-    assert "below about −104" in CARDS["flash-02"] and "more than 88.7 above it" in CARDS["flash-02"]
+    says("flash-02", "below about −104", "more than 88.7 above it")
     assert torch.exp(torch.tensor([-103.9, -104.0])).tolist() == [pytest.approx(2**-149), 0.0]
     assert torch.exp(torch.tensor([88.7, 88.8])).isinf().tolist() == [False, True]
 
 
 def test_flash_02_normalising_after_each_block_is_exact_too() -> None:
-    assert "which is exact as long as the next block multiplies the old sum back in" in CARDS["flash-02"]
+    says("flash-02", "which is exact as long as the next block multiplies the old sum back in")
     q, k, v = drawn(8, 16).double() * 3, drawn(96, 16).double(), drawn(96, 16).double()
     m, total, o = torch.full((8, 1), -math.inf).double(), torch.zeros(8, 1).double(), torch.zeros(8, 16).double()
     for j in range(0, 96, 32):
@@ -43,10 +38,7 @@ def test_flash_02_normalising_after_each_block_is_exact_too() -> None:
 
 @pytest.mark.parametrize(("rate", "kept"), [(0.0, 1), (0.1, 3)])
 def test_flash_05_what_plain_attention_keeps_for_backward(rate: float, kept: int) -> None:
-    assert (
-        "The probabilities are kept for backward; with dropout so are its mask and the dropped copy"
-        in CARDS["flash-05"]
-    )
+    says("flash-05", "The probabilities are kept for backward; with dropout so are its mask and the dropped copy")
     q, k, v = (drawn(2, 32, 8).requires_grad_() for _ in range(3))
     matrices = set()
 
@@ -62,13 +54,13 @@ def test_flash_05_what_plain_attention_keeps_for_backward(rate: float, kept: int
 
 
 def test_flash_08_is_causal_with_one_query_sees_key_0_alone() -> None:
-    assert "aligned top-left it sees only key 0" in CARDS["flash-08"]
+    says("flash-08", "aligned top-left it sees only key 0")
     q, k, v = drawn(1, 2, 1, 8), drawn(1, 2, 6, 8), drawn(1, 2, 6, 8) + 1
     torch.testing.assert_close(scaled_dot_product_attention(q, k, v, is_causal=True), v[:, :, :1])
 
 
 def test_flash_11_tiles_of_the_block_mask() -> None:
-    assert "causal alone keeps 2,080; causal within documents 8 · 36 = 288" in CARDS["flash-11"]
+    says("flash-11", "causal alone keeps 2,080; causal within documents 8 · 36 = 288")
     document = torch.arange(256) // 32
 
     def causal(b: Tensor, h: Tensor, q: Tensor, k: Tensor) -> Tensor:
@@ -86,8 +78,8 @@ def test_flash_11_tiles_of_the_block_mask() -> None:
 
 
 def test_flash_11_a_score_mod_of_minus_infinity_is_right_and_uncompiled_flex_materialises() -> None:
-    assert "returning −∞ there gives the right answer at full cost" in CARDS["flash-11"]
-    assert "falls back to a plain reference that materialises the scores" in CARDS["flash-11"]
+    says("flash-11", "returning −∞ there gives the right answer at full cost")
+    says("flash-11", "falls back to a plain reference that materialises the scores")
     q, k, v = drawn(1, 2, 128, 16), drawn(1, 2, 128, 16).flip(-2), drawn(1, 2, 128, 16)
     with warnings.catch_warnings(record=True):
         warnings.simplefilter("always")

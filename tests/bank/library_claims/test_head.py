@@ -1,7 +1,5 @@
 """Run the claims of the cards on heads and shapes about PyTorch."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest
@@ -9,15 +7,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .conftest import Says
+from .conftest import drawn, says
 from .recorded_ops import RecordedOps
 
 B, HEADS, T, WIDTH = 2, 3, 5, 4
 D = HEADS * WIDTH
-
-
-def drawn(seed: int, *shape: int) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def one_head(q: Tensor, k: Tensor, v: Tensor, causal: bool = False) -> Tensor:
@@ -29,7 +23,7 @@ def heads_by_loop(q: Tensor, k: Tensor, v: Tensor, heads: int) -> Tensor:
     return torch.cat([one_head(*parts) for parts in zip(*(z.chunk(heads, -1) for z in (q, k, v)), strict=True)], -1)
 
 
-def test_head_02_the_flop_counter_gives_one_number_for_every_head_count(says: Says) -> None:
+def test_head_02_the_flop_counter_gives_one_number_for_every_head_count() -> None:
     says("head-02", "83,886,080", "335,544,320", "FlopCounterMode")
 
     def flops(heads: int, width: int) -> int:
@@ -43,7 +37,7 @@ def test_head_02_the_flop_counter_gives_one_number_for_every_head_count(says: Sa
     assert flops(8, 128) == 335_544_320
 
 
-def test_head_03_concatenation_times_w_o_is_a_sum_over_heads(says: Says) -> None:
+def test_head_03_concatenation_times_w_o_is_a_sum_over_heads() -> None:
     says("head-03", "removes exactly head h", "恰好去掉第 h 个头", "they must add up to the layer's output")
     outputs, w_o = drawn(0, HEADS, T, WIDTH), drawn(1, D, D)
     whole = torch.cat(list(outputs), -1) @ w_o
@@ -53,7 +47,7 @@ def test_head_03_concatenation_times_w_o_is_a_sum_over_heads(says: Says) -> None
     torch.testing.assert_close(torch.cat(list(outputs), -1) @ w_o, parts[0] + parts[2])
 
 
-def test_head_03_with_w_o_at_zero_only_w_o_gets_a_gradient(says: Says) -> None:
+def test_head_03_with_w_o_at_zero_only_w_o_gets_a_gradient() -> None:
     says("head-03", "W_O alone of the four matrices gets a gradient", "第一步这四个矩阵里只有 W_O 收到梯度")
     attention = nn.MultiheadAttention(D, HEADS, bias=False, batch_first=True, dtype=torch.float64)
     nn.init.zeros_(attention.out_proj.weight)
@@ -64,7 +58,7 @@ def test_head_03_with_w_o_at_zero_only_w_o_gets_a_gradient(says: Says) -> None:
     assert attention.out_proj.weight.grad.any()
 
 
-def test_head_04_a_sliced_projection_is_block_diagonal_with_equal_blocks(says: Says) -> None:
+def test_head_04_a_sliced_projection_is_block_diagonal_with_equal_blocks() -> None:
     says("head-04", "The other h² − h blocks, a share 1 − 1/h", "其余 h² − h 块占矩阵的 1 − 1/h")
     small, x = drawn(0, WIDTH, WIDTH), drawn(1, B, T, D)
     sliced = (x.unflatten(-1, (HEADS, WIDTH)) @ small).flatten(-2)
@@ -73,7 +67,7 @@ def test_head_04_a_sliced_projection_is_block_diagonal_with_equal_blocks(says: S
     assert float((whole == 0).double().mean()) == pytest.approx(1 - 1 / HEADS)
 
 
-def test_head_05_a_model_on_the_meta_device_has_shapes_and_no_storage(says: Says) -> None:
+def test_head_05_a_model_on_the_meta_device_has_shapes_and_no_storage() -> None:
     says("head-05", "PyTorch's meta device", "57,982,058,496")
     layers = [nn.MultiheadAttention(12288, 96, bias=False, device="meta") for _ in range(96)]
     weights = [weight for layer in layers for weight in layer.parameters()]
@@ -81,18 +75,14 @@ def test_head_05_a_model_on_the_meta_device_has_shapes_and_no_storage(says: Says
     assert sum(weight.numel() for weight in weights) == 57_982_058_496
 
 
-def test_head_09_transpose_and_permute_change_strides_only(says: Says) -> None:
-    says(
-        "head-09", "(1, 4, 12)", "(1, 12, 4)", "does nothing if the data are row-major already", "contiguous 什么也不做"
-    )
+def test_head_09_transposes_change_strides_only_and_share_memory() -> None:
+    says("head-09", "(1, 4, 12)", "(1, 12, 4)", "does nothing if the data are row-major already")
+    says("head-09", "contiguous 什么也不做")
     x = torch.arange(24).view(2, 3, 4)
     assert (x.transpose(0, 2).stride(), x.permute(2, 0, 1).stride()) == ((1, 4, 12), (1, 12, 4))
     assert x.permute(2, 0, 1).data_ptr() == x.data_ptr()
     assert x.contiguous().data_ptr() == x.data_ptr()
     assert x.transpose(1, 2).contiguous().data_ptr() != x.data_ptr()
-
-
-def test_head_09_writing_into_a_transposed_tensor_changes_the_original(says: Says) -> None:
     says("head-09", "w[0, 1] = 99 set z[1, 0] to 99", "z[1, 0] 就成了 99")
     z = torch.zeros(2, 3)
     z.t()[0, 1] = 99
@@ -100,14 +90,14 @@ def test_head_09_writing_into_a_transposed_tensor_changes_the_original(says: Say
 
 
 @pytest.mark.parametrize(("heads", "tokens", "copies"), [(3, 5, True), (1, 5, False), (3, 1, False)])
-def test_head_09_merging_copies_as_soon_as_h_and_t_exceed_1(says: Says, heads: int, tokens: int, copies: bool) -> None:
+def test_head_09_merging_copies_as_soon_as_h_and_t_exceed_1(heads: int, tokens: int, copies: bool) -> None:
     says("head-09", "another pointer as soon as h and T exceed 1", "只要 h 和 T 都大于 1，指针就会变")
     x = drawn(0, B, heads, tokens, WIDTH)
     merged = x.transpose(1, 2).reshape(B, tokens, heads * WIDTH)
     assert (merged.data_ptr() != x.data_ptr()) is copies
 
 
-def test_head_10_view_after_transpose_raises_unless_there_is_one_token(says: Says) -> None:
+def test_head_10_view_after_transpose_raises_unless_there_is_one_token() -> None:
     says("head-10", "view size is not compatible with input tensor's size and stride", "Use .reshape(...) instead")
     x = drawn(0, B, HEADS, T, WIDTH).transpose(1, 2)
     assert (x.stride(-2), x.stride(-3)) == (T * WIDTH, WIDTH)
@@ -138,22 +128,19 @@ def attend(x: Tensor, heads: int, split: bool, merge: bool) -> Tensor:
     return (y.transpose(1, 2) if merge else y).reshape(b, t, d)
 
 
-def test_head_11_splitting_by_view_alone_leaks_the_future(says: Says) -> None:
+def test_head_11_what_leaks_without_one_or_both_transposes() -> None:
     says("head-11", "position 0 then depends on tokens 0 and 2", "位置 0 的输出依赖 token 0 和 2")
     seen = seen_by(lambda x: attend(x, 2, split=False, merge=True), 4, 8)
     assert seen[0] == {0, 2}
     assert 1 not in seen[1]
     assert seen_by(lambda x: attend(x, 2, split=True, merge=True), 4, 8) == [{0}, {0, 1}, {0, 1, 2}, {0, 1, 2, 3}]
-
-
-def test_head_11_without_both_transposes_nothing_leaks_but_heads_see_one_block(says: Says) -> None:
     says("head-11", "Then the leak is gone", "泄漏就消失了")
     seen = seen_by(lambda x: attend(x, 2, split=False, merge=False), 4, 8)
     assert all(max(tokens) <= position for position, tokens in enumerate(seen))
     assert 0 not in seen[3]
 
 
-def test_head_12_xavier_depends_on_the_fused_shape_and_kaiming_does_not(says: Says) -> None:
+def test_head_12_xavier_depends_on_the_fused_shape_and_kaiming_does_not() -> None:
     says("head-12", "ratio 0.707", "比值 0.707")
     apart, fused = torch.empty(256, 256), torch.empty(3 * 256, 256)
 
@@ -165,7 +152,7 @@ def test_head_12_xavier_depends_on_the_fused_shape_and_kaiming_does_not(says: Sa
     assert ratio(nn.init.kaiming_uniform_) == pytest.approx(1, abs=0.001)
 
 
-def test_head_12_a_split_is_a_view_that_some_views_reject(says: Says) -> None:
+def test_head_12_a_split_is_a_view_that_some_views_reject() -> None:
     says("head-12", "`q.view(B, T, h, dk)` still works, `q.view(B, -1)` does not", "`q.view(B, -1)` 会报错")
     fused = torch.empty(2, 3, 6144)
     q, k, _ = fused.split([4096, 1024, 1024], dim=-1)
@@ -176,7 +163,7 @@ def test_head_12_a_split_is_a_view_that_some_views_reject(says: Says) -> None:
     assert [part.size(-1) for part in fused.chunk(3, dim=-1)] == [2048] * 3
 
 
-def test_head_12_exchanging_q_and_k_transposes_the_scores_with_rope_too(says: Says) -> None:
+def test_head_12_exchanging_q_and_k_transposes_the_scores_with_rope_too() -> None:
     says("head-12", "it only transposes the scores before the mask", "只是把加掩码之前的分数矩阵转置")
     angles = torch.arange(T, dtype=torch.float64)
     turn = torch.stack((torch.cos(angles), -torch.sin(angles), torch.sin(angles), torch.cos(angles)), -1).view(T, 2, 2)
@@ -193,20 +180,17 @@ def multihead_operations(need_weights: bool, sources: int) -> RecordedOps:
     return recorded
 
 
-def test_head_13_nn_multiheadattention_stores_the_weights_only_if_asked(says: Says) -> None:
+def test_head_13_nn_multiheadattention_stores_weights_if_asked_and_fuses_one_tensors_projection() -> None:
     says("head-13", "forces the slow path that stores the T × T matrix", "会走存下 T × T 矩阵的慢路径")
     assert multihead_operations(True, 1).sizes_of("softmax") == [2 * 4 * 5 * 5]
     fused = multihead_operations(False, 1)
     assert fused.sizes_of("softmax") == [] and fused.sizes_of("scaled_dot_product") != []
-
-
-def test_head_13_nn_multiheadattention_fuses_the_projection_of_one_tensor(says: Says) -> None:
     says("head-13", "called with one tensor three times it does fuse the projection", "它的投影其实也是融合的")
     assert multihead_operations(False, 1).sizes_of("aten.mm") == [2 * 5 * 3 * 16]
     assert multihead_operations(False, 3).sizes_of("aten.mm") == [2 * 5 * 16] * 3
 
 
-def test_head_15_softmax_raises_the_rank(says: Says) -> None:
+def test_head_15_softmax_raises_the_rank() -> None:
     says("head-15", "the scores have rank 8 and the softmax of them rank 64", "分数的秩是 8，softmax 之后秩是 64")
     for seed in range(5):
         scores = drawn(2 * seed, 64, 8) @ drawn(2 * seed + 1, 8, 64)
@@ -214,7 +198,7 @@ def test_head_15_softmax_raises_the_rank(says: Says) -> None:
         assert ranks == [8, 64]
 
 
-def test_head_01_heads_of_width_1_peak_at_two_keys_and_of_width_2_anywhere(says: Says) -> None:
+def test_head_01_heads_of_width_1_peak_at_two_keys_and_of_width_2_anywhere() -> None:
     says("head-01", "each unmasked row peaks at one of the same two tokens", "只落在同样的两个 token 之一")
     says("head-15", "from two dimensions up", "只要不小于 2")
     peaks = (drawn(0, 64, 1) @ drawn(1, 1, 32)).argmax(-1)
@@ -225,7 +209,7 @@ def test_head_01_heads_of_width_1_peak_at_two_keys_and_of_width_2_anywhere(says:
 
 
 @pytest.mark.parametrize("rotated", [False, True])
-def test_head_17_the_key_bias_has_a_gradient_only_with_rope(says: Says, rotated: bool) -> None:
+def test_head_17_the_key_bias_has_a_gradient_only_with_rope(rotated: bool) -> None:
     says("head-17", "the gradient of b_K is 0 up to rounding", "b_K 的梯度为 0，只剩舍入误差")
     says("head-17", "the fourth on nothing else", "第 4 项只取决于距离")
     bias = drawn(0, 2).requires_grad_()
@@ -239,7 +223,7 @@ def test_head_17_the_key_bias_has_a_gradient_only_with_rope(says: Says, rotated:
     assert rotated or bias.grad.abs().max() < 1e-12
 
 
-def test_head_18_without_both_transposes_tokens_stay_apart(says: Says) -> None:
+def test_head_18_without_both_transposes_tokens_stay_apart() -> None:
     says("head-18", "no information passes between tokens at all", "token 之间完全没有信息传递")
 
     def over_heads(x: Tensor) -> Tensor:
@@ -249,14 +233,14 @@ def test_head_18_without_both_transposes_tokens_stay_apart(says: Says) -> None:
     assert seen_by(over_heads, T, D) == [{token} for token in range(T)]
 
 
-def test_head_18_the_chain_agrees_with_a_loop_over_heads(says: Says) -> None:
+def test_head_18_the_chain_agrees_with_a_loop_over_heads() -> None:
     says("head-18", "only rounding may differ", "结果只应差舍入误差")
     q, k, v = (drawn(seed, B, T, D) for seed in range(3))
     split = [z.view(B, T, HEADS, WIDTH).transpose(1, 2) for z in (q, k, v)]
     torch.testing.assert_close(one_head(*split).transpose(1, 2).reshape(B, T, D), heads_by_loop(q, k, v, HEADS))
 
 
-def test_head_20_a_merged_w_v_w_o_agrees_and_has_rank_d_v(says: Says) -> None:
+def test_head_20_a_merged_w_v_w_o_agrees_and_has_rank_d_v() -> None:
     says("head-20", "at most d_v singular values above it", "奇异值至多 d_v 个")
     weights, x = drawn(0, T, T).softmax(-1), drawn(1, T, D)
     w_v, w_o = drawn(2, D, WIDTH), drawn(3, WIDTH, D)

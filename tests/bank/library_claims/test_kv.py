@@ -1,7 +1,5 @@
 """Run the claims of the KV cache cards about PyTorch."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest
@@ -10,12 +8,8 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from .conftest import Says
+from .conftest import drawn, says
 from .recorded_ops import RecordedOps
-
-
-def drawn(seed: int, *shape: int) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def flops(run: Callable[[], object]) -> int:
@@ -24,7 +18,7 @@ def flops(run: Callable[[], object]) -> int:
     return recorded.flops
 
 
-def test_kv_01_attention_over_an_empty_cache_returns_zeros(says: Says) -> None:
+def test_kv_01_attention_over_an_empty_cache_returns_zeros() -> None:
     says("kv-01", "returns an output of zeros, without an error", "得到全零，连报错都没有")
     q, empty = drawn(0, 1, 2, 1, 8), drawn(1, 1, 2, 0, 8)
     by_hand = (q @ empty.mT).softmax(-1) @ empty
@@ -32,13 +26,13 @@ def test_kv_01_attention_over_an_empty_cache_returns_zeros(says: Says) -> None:
     assert not F.scaled_dot_product_attention(q, empty, empty).any()
 
 
-def test_kv_02_is_causal_with_one_query_sees_key_0_only(says: Says) -> None:
+def test_kv_02_is_causal_with_one_query_sees_key_0_only() -> None:
     says("kv-02", "the query sees key 0 only", "这个 query 只看得到 key 0")
     q, k, v = drawn(0, 1, 2, 1, 8), drawn(1, 1, 2, 5, 8), drawn(2, 1, 2, 5, 8)
     torch.testing.assert_close(F.scaled_dot_product_attention(q, k, v, is_causal=True), v[:, :, :1])
 
 
-def test_kv_03_the_savings_are_65_261_and_1087(says: Says) -> None:
+def test_kv_03_the_savings_are_65_261_and_1087() -> None:
     says("kv-03", "65, 261 and 1087", "65、261、1087", "as n passes 9d", "as n passes 12d")
 
     def costs(n: int, d: int = 768) -> tuple[float, float]:
@@ -53,7 +47,7 @@ def test_kv_03_the_savings_are_65_261_and_1087(says: Says) -> None:
         assert costs(2 * n)[side] / costs(n)[side] == pytest.approx(middle, rel=0.01)
 
 
-def test_kv_09_mha_gqa_and_mqa_cost_the_same_score_flops(says: Says) -> None:
+def test_kv_09_mha_gqa_and_mqa_cost_the_same_score_flops() -> None:
     says("kv-09", "the three numbers are equal", "三个数相等")
     heads, n, d = 8, 16, 4
     q = drawn(0, heads, n, d)
@@ -69,7 +63,7 @@ def test_kv_09_mha_gqa_and_mqa_cost_the_same_score_flops(says: Says) -> None:
 GROUPED = drawn(0, 1, 8, 3, 16), drawn(1, 1, 2, 64, 16), drawn(2, 1, 2, 64, 16)
 
 
-def test_kv_10_folding_query_heads_into_rows_copies_neither_k_nor_v(says: Says) -> None:
+def test_kv_10_and_kv_12_folding_copies_neither_k_nor_v_and_broadcasting_copies_both() -> None:
     says("kv-10", "rows = q.reshape(B, G, H // G * T, d)", "read in place", "原地读取")
     q, k, v = GROUPED
     with RecordedOps() as recorded:
@@ -77,9 +71,6 @@ def test_kv_10_folding_query_heads_into_rows_copies_neither_k_nor_v(says: Says) 
         out = (scores.softmax(-1) @ v).view(1, 8, 3, 16)
     assert recorded.sizes_of("clone") == recorded.sizes_of("copy") == []
     torch.testing.assert_close(out, F.scaled_dot_product_attention(q, k, v, enable_gqa=True))
-
-
-def test_kv_10_and_kv_12_a_broadcast_matmul_copies_k_and_v_for_every_query_head(says: Says) -> None:
     says("kv-10", "matmul expands the batch axes and materialises K and V", "按 query 头数把 K、V 物化出来")
     says("kv-12", "matmul clones the expanded K and V, once per query head", "按 query 头数把展开后的 K、V 复制出来")
     q, k, v = GROUPED
@@ -88,7 +79,7 @@ def test_kv_10_and_kv_12_a_broadcast_matmul_copies_k_and_v_for_every_query_head(
     assert recorded.sizes_of("clone") == [4 * k.numel(), 4 * v.numel()]
 
 
-def test_kv_10_sdpa_refuses_six_query_heads_over_four_kv_heads(says: Says) -> None:
+def test_kv_10_sdpa_refuses_six_query_heads_over_four_kv_heads() -> None:
     says("kv-10", "refuses 6 query heads over 4 KV heads", "拒绝 6 个 query 头配 4 个 KV 头")
     k = drawn(1, 1, 4, 3, 8)
     with pytest.raises(RuntimeError, match="must divide the number of heads"):
@@ -96,7 +87,7 @@ def test_kv_10_sdpa_refuses_six_query_heads_over_four_kv_heads(says: Says) -> No
 
 
 @pytest.mark.parametrize(("backend", "copies"), [(SDPBackend.MATH, 2), (SDPBackend.FLASH_ATTENTION, 0)])
-def test_kv_12_only_the_math_fallback_repeats_k_and_v(says: Says, backend: SDPBackend, copies: int) -> None:
+def test_kv_12_only_the_math_fallback_repeats_k_and_v(backend: SDPBackend, copies: int) -> None:
     says("kv-12", "the math fallback repeats K and V", "math 后端仍会复制 K、V")
     q, k, v = GROUPED
     with sdpa_kernel(backend), RecordedOps() as recorded:
@@ -104,7 +95,7 @@ def test_kv_12_only_the_math_fallback_repeats_k_and_v(says: Says, backend: SDPBa
     assert recorded.sizes_of("clone") == [4 * k.numel()] * copies
 
 
-def test_kv_12_repeat_and_repeat_interleave_meet_other_heads(says: Says) -> None:
+def test_kv_12_repeat_and_repeat_interleave_meet_other_heads() -> None:
     says("kv-12", "0 1 0 1 0 1 0 1", "0 0 0 0 1 1 1 1", "8 of 64 for G = 8, but 8 of 28 for G = 4")
 
     def order(heads: int, groups: int) -> list[list[int]]:
@@ -117,9 +108,6 @@ def test_kv_12_repeat_and_repeat_interleave_meet_other_heads(says: Says) -> None
     assert order(8, 2) == [[0, 1] * 4, [0] * 4 + [1] * 4]
     assert [agreeing(8, 2), agreeing(64, 8), agreeing(28, 4)] == [4, 8, 8]
     assert agreeing(8, 1) == agreeing(8, 8) == 8
-
-
-def test_kv_12_values_filled_with_their_head_tell_the_mapping(says: Says) -> None:
     says("kv-12", "Fill the values of KV head g with the number g", "把第 g 个 KV 头的 value 全填成数字 g")
     v = torch.arange(2, dtype=torch.float64).view(1, 2, 1, 1).expand(1, 2, 5, 4)
     out = F.scaled_dot_product_attention(drawn(0, 1, 8, 1, 4), drawn(1, 1, 2, 5, 4), v, enable_gqa=True)
@@ -137,14 +125,14 @@ def latent_attention(dtype: torch.dtype, keys: int = 20, queries: int = 3) -> tu
     return expanded, absorbed
 
 
-def test_kv_13_and_kv_14_the_absorbed_form_agrees_in_fp64_and_not_in_bf16(says: Says) -> None:
+def test_kv_13_and_kv_14_the_absorbed_form_agrees_in_fp64_and_not_in_bf16() -> None:
     for card in ("kv-13", "kv-14"):
         says(card, "agree to about 1e-12", "1e-12")
     torch.testing.assert_close(*latent_attention(torch.float64), rtol=0, atol=1e-12)
     assert (torch.sub(*latent_attention(torch.bfloat16))).abs().max() > 1e-3
 
 
-def test_kv_16_a_flop_counter_gives_320_and_1088_multiply_adds_a_pair(says: Says) -> None:
+def test_kv_16_a_flop_counter_gives_320_and_1088_multiply_adds_a_pair() -> None:
     says("kv-16", "1,088", "Run one query of one head over 100 and over 200 keys")
 
     def cost(width: int, value_width: int, keys: int) -> int:
@@ -166,19 +154,16 @@ def rope(x: Tensor, positions: Tensor) -> Tensor:
     ).flatten(-2)
 
 
-@pytest.mark.parametrize("counted", [True, False])
-def test_kv_21_a_decode_step_at_position_0_differs_from_the_full_pass(says: Says, counted: bool) -> None:
+def test_kv_21_a_decode_step_needs_its_position_but_a_common_shift_changes_nothing() -> None:
     says("kv-21", "pos = torch.arange(q.size(2))", 'pos = torch.arange(q.size(2)) + cache["k"].size(2)')
-    q, k, v = (drawn(seed, 1, 2, 6, 8) for seed in range(3))
-    places = torch.arange(6)
-    full = F.scaled_dot_product_attention(rope(q, places), rope(k, places), v, is_causal=True)
-    place = torch.arange(1) + (5 if counted else 0)
-    keys = torch.cat([rope(k[:, :, :5], places[:5]), rope(k[:, :, 5:], place)], dim=2)
-    step = F.scaled_dot_product_attention(rope(q[:, :, 5:], place), keys, v)
-    assert torch.allclose(step, full[:, :, 5:]) is counted
-
-
-def test_kv_21_a_shift_of_all_positions_changes_nothing(says: Says) -> None:
+    for counted in (True, False):
+        q, k, v = (drawn(seed, 1, 2, 6, 8) for seed in range(3))
+        places = torch.arange(6)
+        full = F.scaled_dot_product_attention(rope(q, places), rope(k, places), v, is_causal=True)
+        place = torch.arange(1) + (5 if counted else 0)
+        keys = torch.cat([rope(k[:, :, :5], places[:5]), rope(k[:, :, 5:], place)], dim=2)
+        step = F.scaled_dot_product_attention(rope(q[:, :, 5:], place), keys, v)
+        assert torch.allclose(step, full[:, :, 5:]) is counted
     says("kv-21", "a common shift leaves every distance as it is", "整体平移不改变任何距离")
     q, k = drawn(0, 1, 2, 6, 8), drawn(1, 1, 2, 6, 8)
     scores = [rope(q, torch.arange(6) + shift) @ rope(k, torch.arange(6) + shift).mT for shift in (0, 7)]

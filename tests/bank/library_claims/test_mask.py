@@ -1,33 +1,14 @@
 """Run the claims of the mask cards about torch."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.attention.bias import causal_lower_right
 
-from ..conftest import bundled_documents
+from .conftest import says
 
 INF = float("inf")
-CARDS = {document["id"]: str(document) for document in bundled_documents() if document["id"].startswith("mask-")}
-
-
-def said(card: str, *texts: str) -> bool:
-    return all(text in CARDS[card] for text in texts)
-
-
-@pytest.fixture(autouse=True)
-def one_seeded_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        yield
-    torch.set_num_threads(before)
 
 
 def triangle(queries: int, keys: int, diagonal: int = 0) -> Tensor:
@@ -35,8 +16,8 @@ def triangle(queries: int, keys: int, diagonal: int = 0) -> Tensor:
 
 
 def test_mask_01_a_mask_after_softmax_and_a_finite_handicap_depend_on_the_hidden_key() -> None:
-    assert said("mask-01", "drive the hidden score to 20,000", "with a hidden score of 9,000 −1e4 still passes")
-    assert said("mask-01", "推到 20,000 的值", "只推到 9,000")
+    says("mask-01", "drive the hidden score to 20,000", "with a hidden score of 9,000 −1e4 still passes")
+    says("mask-01", "推到 20,000 的值", "只推到 9,000")
     q, k, v, visible = torch.rand(4, 8), torch.rand(6, 8), torch.randn(6, 8), torch.arange(6) != 2
     outputs = {
         "filled": lambda k, v: (q @ k.T).masked_fill(~visible, -INF).softmax(-1) @ v,
@@ -51,8 +32,8 @@ def test_mask_01_a_mask_after_softmax_and_a_finite_handicap_depend_on_the_hidden
 
 
 def test_mask_02_fp16_refuses_a_fill_of_minus_1e9_and_swallows_an_added_one() -> None:
-    assert said("mask-02", "value cannot be converted to type c10::Half without overflow", "gives −inf", "得到 −inf")
-    assert said("mask-02", "makes the *visible* scores NaN", "a bool times a float is fp32", "布尔乘浮点数得到 fp32")
+    says("mask-02", "value cannot be converted to type c10::Half without overflow", "gives −inf", "得到 −inf")
+    says("mask-02", "makes the *visible* scores NaN", "a bool times a float is fp32", "布尔乘浮点数得到 fp32")
     scores, visible = torch.randn(5).half(), torch.arange(5) < 3
     with pytest.raises(RuntimeError, match="value cannot be converted to type c10::Half without overflow"):
         scores.masked_fill(~visible, -1e9)
@@ -60,14 +41,14 @@ def test_mask_02_fp16_refuses_a_fill_of_minus_1e9_and_swallows_an_added_one() ->
     assert torch.equal(added[:3], scores[:3]) and bool((added[3:] == -INF).all())
     assert bool((scores + (~visible).half() * torch.tensor(-1e9).half())[:3].isnan().all())
     assert (scores + (~visible) * -1e9).dtype is torch.float32
-    assert said("mask-02", "autocast makes `scores` half precision", "autocast 把 `scores` 变成半精度")
+    says("mask-02", "autocast makes `scores` half precision", "autocast 把 `scores` 变成半精度")
     with torch.autocast("cpu", dtype=torch.float16):
         assert (torch.randn(2, 4) @ torch.randn(4, 2)).dtype is torch.float16
 
 
 def test_mask_02_what_finfo_min_and_bf16_do() -> None:
-    assert said("mask-02", "from 65520 on rounds to infinity", "stored as −998,244,352", "存成 −998,244,352")
-    assert said("mask-02", "−65504 with a score of −16 or less gives −inf", "分数不大于 −16 时得到 −inf")
+    says("mask-02", "from 65520 on rounds to infinity", "stored as −998,244,352", "存成 −998,244,352")
+    says("mask-02", "−65504 with a score of −16 or less gives −inf", "分数不大于 −16 时得到 −inf")
     least = torch.finfo(torch.float16).min
     assert torch.tensor([65519.0, 65520.0]).half().tolist() == [65504.0, INF]
     assert (torch.tensor([-17.0, -16.0, -15.9, 15.9]).half() + least).tolist() == [-INF, -INF, -65504.0, -65504.0]
@@ -76,8 +57,8 @@ def test_mask_02_what_finfo_min_and_bf16_do() -> None:
 
 
 def test_mask_03_finfo_min_filled_is_uniform_and_added_in_fp16_is_not() -> None:
-    assert said("mask-03", "lets scores from 16 on survive and turns those of −16 or less into −inf")
-    assert said("mask-03", "只吞得掉 −16 到 16 之间的分数")
+    says("mask-03", "lets scores from 16 on survive and turns those of −16 or less into −inf")
+    says("mask-03", "只吞得掉 −16 到 16 之间的分数")
     least = torch.finfo(torch.float16).min
     scores = torch.tensor([-16.0, -15.9, 0.0, 15.9, 16.0]).half()
     assert (scores + least).tolist() == [-INF, -65504, -65504, -65504, -65472]
@@ -85,10 +66,8 @@ def test_mask_03_finfo_min_filled_is_uniform_and_added_in_fp16_is_not() -> None:
 
 
 def test_mask_03_which_fill_is_exact_and_what_an_added_minus_1e4_leaves() -> None:
-    assert said(
-        "mask-03", "`torch.equal` of the two softmax results holds", "added in fp32: softmax of the hidden scores"
-    )
-    assert said("mask-03", "`torch.equal` 成立", "fp32 下相加：仍是原分数的 softmax")
+    says("mask-03", "`torch.equal` of the two softmax results holds", "added in fp32: softmax of the hidden scores")
+    says("mask-03", "`torch.equal` 成立", "fp32 下相加：仍是原分数的 softmax")
     scores, visible = torch.randn(50, 16), torch.rand(50, 16) > 0.5
     visible[:, 0] = True
     for dtype in (torch.float32, torch.float64):
@@ -98,7 +77,7 @@ def test_mask_03_which_fill_is_exact_and_what_an_added_minus_1e4_leaves() -> Non
     hidden = torch.tensor([0.0, 1.0, 2.0, 3.0])
     assert torch.allclose((hidden - 1e4).softmax(-1), hidden.softmax(-1), atol=1e-3)
     assert hidden.masked_fill(hidden > -1, -1e4).softmax(-1).tolist() == [0.25] * 4
-    assert said("mask-03", "near −104 and −745", "约 −104、−745")
+    says("mask-03", "near −104 and −745", "约 −104、−745")
     assert torch.tensor([-103.0, -104.5]).exp().sign().tolist() == [1, 0]
     assert torch.tensor([-745.0, -746.0], dtype=torch.float64).exp().sign().tolist() == [1, 0]
 
@@ -108,8 +87,8 @@ def gradients_are_finite(output: Tensor, *inputs: Tensor) -> list[bool]:
 
 
 def test_mask_04_which_repairs_of_an_empty_row_save_the_gradients() -> None:
-    assert said("mask-04", "is repaired only if the mask was *filled*", "NaN flows back to q and k", "NaN 会流回 q、k")
-    assert said("mask-04", "returns 0 with finite gradients in release 2.13 on CPU", "返回 0 且梯度有限")
+    says("mask-04", "is repaired only if the mask was *filled*", "NaN flows back to q and k", "NaN 会流回 q、k")
+    says("mask-04", "returns 0 with finite gradients in release 2.13 on CPU", "返回 0 且梯度有限")
     q, k, v = (torch.randn(2, 1, 3, 4, requires_grad=True) for _ in range(3))
     visible = torch.tensor([True, False]).view(2, 1, 1, 1).expand(2, 1, 1, 3)
     empty = ~visible.any(-1, keepdim=True)
@@ -126,16 +105,14 @@ def test_mask_04_which_repairs_of_an_empty_row_save_the_gradients() -> None:
 
 
 def test_mask_05_added_minus_1e9_rounds_scores_to_multiples_of_64() -> None:
-    assert said("mask-05", "become −1e9 + (0, 0, 64, 128)", "变成 −1e9 + (0, 0, 64, 128)")
+    says("mask-05", "become −1e9 + (0, 0, 64, 128)", "变成 −1e9 + (0, 0, 64, 128)")
     sums = torch.tensor([0.0, 20.0, 40.0, 100.0]) - 1e9
     assert (sums + 1e9).tolist() == [0, 0, 64, 128] and sums.softmax(-1)[-1].item() == pytest.approx(1.0)
     assert torch.zeros(4).masked_fill(torch.ones(4) > 0, -1e9).softmax(-1).tolist() == [0.25] * 4
 
 
 def test_mask_06_an_sdpa_mask_in_multihead_attention_is_inverted() -> None:
-    assert said(
-        "mask-06", "is NaN by default (release 2.13)", "it is 0 in training", "默认得 NaN（2.13 版）", "这一行是 0"
-    )
+    says("mask-06", "is NaN by default (release 2.13)", "it is 0 in training", "默认得 NaN（2.13 版）", "这一行是 0")
     attention, x = nn.MultiheadAttention(8, 2, batch_first=True, bias=False), torch.randn(1, 4, 8)
     changed = x.clone()
     changed[:, 0] += 1
@@ -147,7 +124,7 @@ def test_mask_06_an_sdpa_mask_in_multihead_attention_is_inverted() -> None:
 
 
 def test_mask_08_is_causal_is_aligned_top_left() -> None:
-    assert said("mask-08", "1, 2, 3 and 4 keys, the oldest ones", "causal_lower_right(T, S)", "看到 0、0、1、2、3 个")
+    says("mask-08", "1, 2, 3 and 4 keys, the oldest ones", "causal_lower_right(T, S)", "看到 0、0、1、2、3 个")
     q, k, v = torch.randn(1, 4, 8), torch.randn(1, 10, 8), torch.randn(1, 10, 8)
     seen = F.scaled_dot_product_attention(q, k, torch.eye(10)[None], is_causal=True)[0] > 0
     assert torch.equal(seen, triangle(4, 10))
@@ -159,7 +136,7 @@ def test_mask_08_is_causal_is_aligned_top_left() -> None:
 
 
 def test_mask_09_view_instead_of_transpose_in_the_head_split_leaks() -> None:
-    assert said("mask-09", "view instead of transpose in the head split", "切头时用 view 代替转置")
+    says("mask-09", "view instead of transpose in the head split", "切头时用 view 代替转置")
     x = torch.randn(8, 16, dtype=torch.float64)
     changed = x.clone()
     changed[-1] += 1
@@ -174,8 +151,8 @@ def test_mask_09_view_instead_of_transpose_in_the_head_split_leaks() -> None:
 
 
 def test_mask_12_renormalising_after_dropout_would_bias_uneven_rows() -> None:
-    assert said("mask-12", "that would bias uneven rows", "权重不均的行期望有偏")
-    assert said("mask-12", "standard deviation of 0.033", "标准差 0.033")
+    says("mask-12", "that would bias uneven rows", "权重不均的行期望有偏")
+    says("mask-12", "standard deviation of 0.033", "标准差 0.033")
     row, kept = torch.tensor([0.7, 0.2, 0.1]), torch.cartesian_prod(*[torch.tensor([0.0, 1.0])] * 3)
     chance = torch.where(kept > 0, 0.9, 0.1).prod(-1, keepdim=True)
     assert torch.allclose((chance * kept * row / 0.9).sum(0), row)
@@ -185,7 +162,7 @@ def test_mask_12_renormalising_after_dropout_would_bias_uneven_rows() -> None:
 
 
 def test_mask_14_a_decoder_with_a_memory_mask_does_not_read_the_padding() -> None:
-    assert said("mask-14", "`memory_key_padding_mask`, shape (B, S_src), True meaning hidden", "True 表示屏蔽")
+    says("mask-14", "`memory_key_padding_mask`, shape (B, S_src), True meaning hidden", "True 表示屏蔽")
     decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(8, 2, 16, dropout=0.0, batch_first=True), 1).eval()
     target, memory, hidden = torch.randn(1, 3, 8), torch.randn(1, 5, 8), torch.arange(5)[None] > 2
     other = memory.masked_fill(hidden[..., None], 1e3)
@@ -194,7 +171,7 @@ def test_mask_14_a_decoder_with_a_memory_mask_does_not_read_the_padding() -> Non
 
 
 def test_mask_16_the_diagonal_of_future_keys_with_a_cache() -> None:
-    assert said("mask-16", "With a cache (T queries, S keys) the diagonal is 1 + S − T", "应是 1 + S − T")
+    says("mask-16", "With a cache (T queries, S keys) the diagonal is 1 + S − T", "应是 1 + S − T")
     for queries, keys in ((4, 10), (1, 7), (5, 5)):
         future = torch.ones(queries, keys, dtype=torch.bool).triu(1 + keys - queries)
         assert torch.equal(~future, triangle(queries, keys, keys - queries))
@@ -203,7 +180,7 @@ def test_mask_16_the_diagonal_of_future_keys_with_a_cache() -> None:
 
 
 def test_mask_17_the_slice_of_a_mask_buffer() -> None:
-    assert said("mask-17", "`mask[:T, :S]` takes the top-left corner", "`mask[S - T:S, :S]`", "取的是左上角")
+    says("mask-17", "`mask[:T, :S]` takes the top-left corner", "`mask[S - T:S, :S]`", "取的是左上角")
     buffer = triangle(16, 16)
     assert buffer[:2, :8].sum(-1).tolist() == [1, 2] and buffer[6:8, :8].sum(-1).tolist() == [7, 8]
     assert torch.empty(1, dtype=torch.bool).element_size() * 32_768**2 == 2**30

@@ -1,7 +1,5 @@
 """Run the claims and measurements of the `moe` cards."""
 
-from __future__ import annotations
-
 from statistics import mean
 
 import pytest
@@ -10,14 +8,8 @@ from torch import Tensor, nn
 from torch.nn.functional import silu
 from torch.utils.flop_counter import FlopCounterMode
 
-from attncli.bank.loader import load_file
-from attncli.paths import bundled_quizbank
-
-CARDS = {document["id"]: str(document) for document in load_file(bundled_quizbank() / "moe.yaml").documents}
-
-
-def drawn(seed: int, *shape: int) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+from .conftest import drawn_float32 as drawn
+from .conftest import says
 
 
 def busiest(scores: Tensor, k: int) -> float:
@@ -27,7 +19,7 @@ def busiest(scores: Tensor, k: int) -> float:
 
 
 def test_moe_03_balance_of_a_random_router() -> None:
-    assert "1.1 times the mean load with isotropic inputs, but about 2.7 times (1.7 to 3.8 in 95 %" in CARDS["moe-03"]
+    says("moe-03", "1.1 times the mean load with isotropic inputs, but about 2.7 times (1.7 to 3.8 in 95 %")
     isotropic, common = [], []
     for seed in range(600):
         router, x, shift = drawn(seed, 64, 8), drawn(10_000 + seed, 1024, 64), drawn(20_000 + seed, 64)
@@ -40,7 +32,7 @@ def test_moe_03_balance_of_a_random_router() -> None:
 
 @pytest.mark.parametrize(("experts", "k", "changed"), [(256, 8, 0.044), (8, 2, 0.004)])
 def test_moe_03_bf16_flips_near_ties(experts: int, k: int, changed: float) -> None:
-    assert "about 4 % of the tokens at 256 choose 8, and for 0.4 % at 8 choose 2" in CARDS["moe-03"]
+    says("moe-03", "about 4 % of the tokens at 256 choose 8, and for 0.4 % at 8 choose 2")
     x, router = drawn(0, 4096, 1024), drawn(1, 1024, experts) / 32
     exact = (x @ router).topk(k).indices.sort(-1).values
     rounded = (x.bfloat16() @ router.bfloat16()).float().topk(k).indices.sort(-1).values
@@ -48,7 +40,7 @@ def test_moe_03_bf16_flips_near_ties(experts: int, k: int, changed: float) -> No
 
 
 def test_moe_04_which_logits_receive_gradient() -> None:
-    assert "raw gates of a softmax over all give N nonzero entries that sum to zero" in CARDS["moe-04"]
+    says("moe-04", "raw gates of a softmax over all give N nonzero entries that sum to zero")
     outputs, chosen = drawn(1, 8, 16) @ drawn(2, 16), drawn(0, 8).topk(2).indices
 
     def gradient(kind: str) -> Tensor:
@@ -71,9 +63,7 @@ def test_moe_04_which_logits_receive_gradient() -> None:
 
 @pytest.mark.parametrize("renormalise", [True, False])
 def test_moe_04_a_chosen_logit_is_measured_against_the_gate_weighted_sum(renormalise: bool) -> None:
-    assert (
-        "g_i\\\\left(a_i-\\\\sum_{j\\\\in S} g_j a_j\\\\right)$, renormalised or raw softmax alike" in CARDS["moe-04"]
-    )
+    says("moe-04", "g_i\\\\left(a_i-\\\\sum_{j\\\\in S} g_j a_j\\\\right)$, renormalised or raw softmax alike")
     z, a, chosen = drawn(0, 8).requires_grad_(), drawn(1, 3), torch.tensor([1, 4, 6])
     gates = z.softmax(0)[chosen]
     gates = gates / gates.sum() if renormalise else gates
@@ -83,7 +73,7 @@ def test_moe_04_a_chosen_logit_is_measured_against_the_gate_weighted_sum(renorma
 
 
 def test_moe_05_a_renormalised_top_1_gate_sends_no_gradient() -> None:
-    assert "w_gate.grad is zero up to rounding" in CARDS["moe-05"]
+    says("moe-05", "w_gate.grad is zero up to rounding")
     x = drawn(0, 64, 16)
 
     def largest(renormalise: bool) -> float:
@@ -97,7 +87,7 @@ def test_moe_05_a_renormalised_top_1_gate_sends_no_gradient() -> None:
 
 
 def test_moe_07_the_count_on_the_meta_device() -> None:
-    assert "46,702,792,704" in CARDS["moe-07"]
+    says("moe-07", "46,702,792,704")
     expert = [(4096, 14336), (4096, 14336), (14336, 4096)]
     shapes = [(4096, 4096), (4096, 1024), (4096, 1024), (4096, 4096), (4096, 8), (1, 4096), (1, 4096), *expert * 8]
     layer = sum(torch.empty(shape, device="meta").numel() for shape in shapes)
@@ -105,7 +95,7 @@ def test_moe_07_the_count_on_the_meta_device() -> None:
 
 
 def test_moe_08_the_flop_counter_shows_the_ratio() -> None:
-    assert "full-size experts with top-2 give 2.0 times the dense count" in CARDS["moe-08"]
+    says("moe-08", "full-size experts with top-2 give 2.0 times the dense count")
     expert = nn.Sequential(nn.Linear(16, 64, bias=False), nn.ReLU(), nn.Linear(64, 16, bias=False))
     x = drawn(0, 32, 16)
     with FlopCounterMode(display=False) as dense:
@@ -119,7 +109,7 @@ def test_moe_08_the_flop_counter_shows_the_ratio() -> None:
 @pytest.mark.parametrize(("last_stride", "least", "most"), [(0.001, 1.15, 1.3), (0.1, 1.9, 2.8)])
 def test_moe_13_the_stride_of_the_bias(last_stride: float, least: float, most: float) -> None:
     """Starting with a coarse stride, both come near balance; 0.001 alone gets there too, in many more steps."""
-    assert "it falls to 1.2, which is sampling noise, with γ = 0.1 only to between 2 and 2.8" in CARDS["moe-13"]
+    says("moe-13", "it falls to 1.2, which is sampling noise, with γ = 0.1 only to between 2 and 2.8")
     generator = torch.Generator().manual_seed(0)
     router, shift, bias = drawn(1, 64, 16) / 8, drawn(2, 64), torch.zeros(16)
     shift = shift / shift.norm() * 8
@@ -133,7 +123,7 @@ def test_moe_13_the_stride_of_the_bias(last_stride: float, least: float, most: f
 
 
 def test_moe_23_adam_moves_zero_gradients_and_skips_missing_ones() -> None:
-    assert "has grad None, and the optimiser skips it altogether" in CARDS["moe-23"]
+    says("moe-23", "has grad None, and the optimiser skips it altogether")
     weight = nn.Parameter(torch.ones(3))
     adam = torch.optim.AdamW([weight], lr=0.1)
     weight.grad = torch.ones(3)
@@ -148,7 +138,7 @@ def test_moe_23_adam_moves_zero_gradients_and_skips_missing_ones() -> None:
 
 
 def test_moe_24_indexed_addition_keeps_one_copy() -> None:
-    assert "PyTorch's indexed += keeps only one of the copies" in CARDS["moe-24"]
+    says("moe-24", "PyTorch's indexed += keeps only one of the copies")
     rows, out = torch.tensor([0, 0, 1]), torch.tensor([1.0, 2.0, 4.0])
     y = torch.zeros(2)
     y[rows] += out
@@ -157,7 +147,7 @@ def test_moe_24_indexed_addition_keeps_one_copy() -> None:
 
 
 def test_moe_24_only_the_relu_expert_is_homogeneous() -> None:
-    assert "A ReLU expert without biases allows it" in CARDS["moe-24"] and "SwiGLU does not" in CARDS["moe-24"]
+    says("moe-24", "A ReLU expert without biases allows it", "SwiGLU does not")
     gate, up, down, x = drawn(0, 8, 16), drawn(1, 8, 16), drawn(2, 16, 8), drawn(3, 5, 8)
     for expert, same in (
         (lambda t: (t @ up).relu() @ down, True),
@@ -167,7 +157,7 @@ def test_moe_24_only_the_relu_expert_is_homogeneous() -> None:
 
 
 def test_moe_25_the_quantile_bias_settles_in_a_few_rounds() -> None:
-    assert "a few rounds settle" in CARDS["moe-25"]
+    says("moe-25", "a few rounds settle")
     scores, bias, k = ((drawn(0, 2048, 32) + drawn(1, 32)) @ drawn(2, 32, 32) / 6).sigmoid(), torch.zeros(32), 4
     loads = []
     for _ in range(6):

@@ -1,7 +1,5 @@
 """Run the claims of the `peft` cards about LoRA layers, their gradients and the tensors that autograd saves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -10,11 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .conftest import Says
-
-
-def drawn(seed: int, *shape: int) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+from .conftest import drawn, says
 
 
 class Lora(nn.Module):
@@ -41,15 +35,12 @@ def after_steps(module: Lora, make: Callable[..., torch.optim.Optimizer], steps:
     return module
 
 
-def test_peft_02_alpha_doubled_doubles_adams_first_change_and_quadruples_sgds(says: Says) -> None:
+def test_peft_02_first_steps_of_a_and_b() -> None:
     says("peft-02", "doubles the first change", "the change four times as large", "第一次变化也加倍", "变化就成了四倍")
     a, b = drawn(0, 2, 8), torch.zeros(6, 2, dtype=torch.float64)
     for make, factor in ((torch.optim.Adam, 2.0), (torch.optim.SGD, 4.0)):
         once, twice = (after_steps(Lora(a, b, scale), make, lr=1e-3).update() for scale in (1.0, 2.0))
         torch.testing.assert_close(twice, factor * once, rtol=1e-4, atol=0)
-
-
-def test_peft_02_only_b_has_a_gradient_in_the_first_step_and_decay_moves_a(says: Says) -> None:
     says("peft-02", "A's is exactly zero in the first and not in the second", "A 的第一步恰好为零，第二步不为零")
     a, b = drawn(0, 2, 8), torch.zeros(6, 2, dtype=torch.float64)
     module = after_steps(Lora(a, b), torch.optim.AdamW, lr=1e-3)
@@ -61,20 +52,20 @@ def test_peft_02_only_b_has_a_gradient_in_the_first_step_and_decay_moves_a(says:
     assert module.A.grad is not None and module.A.grad.all()
 
 
-def test_peft_03_adam_with_decay_does_not_leave_an_all_zero_start(says: Says) -> None:
+def test_peft_03_adam_with_decay_does_not_leave_an_all_zero_start() -> None:
     says("peft-03", "the step is zero again", "步长还是零")
     zero = Lora(torch.zeros(2, 8, dtype=torch.float64), torch.zeros(6, 2, dtype=torch.float64))
     trained = after_steps(zero, torch.optim.Adam, steps=5, lr=0.1, weight_decay=0.1)
     assert not trained.A.any() and not trained.B.any()
 
 
-def test_peft_07_integer_tensors_cannot_require_a_gradient(says: Says) -> None:
+def test_peft_07_integer_tensors_cannot_require_a_gradient() -> None:
     says("peft-07", "Integer tensors cannot require a gradient", "整数张量不能求梯度")
     with pytest.raises(RuntimeError, match="floating point and complex"):
         torch.zeros(3, dtype=torch.uint8, requires_grad=True)
 
 
-def test_peft_07_a_plain_linear_keeps_the_dequantised_weight_once_x_requires_a_gradient(says: Says) -> None:
+def test_peft_07_a_plain_linear_keeps_the_dequantised_weight_once_x_requires_a_gradient() -> None:
     says("peft-07", "fails this test as soon as x requires a gradient", "只要 x 需要梯度，就通不过这个检查")
     codes = torch.ones(32, 64, dtype=torch.uint8)
     for needs_grad in (False, True):
@@ -101,7 +92,7 @@ def dora(detach: bool) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     return base, a, b, v.detach(), v.grad
 
 
-def test_peft_08_the_full_gradient_is_orthogonal_to_each_row_the_detached_one_is_not(says: Says) -> None:
+def test_peft_08_the_full_gradient_is_orthogonal_to_each_row_the_detached_one_is_not() -> None:
     says("peft-08", "the full gradient of each row is orthogonal to that row", "完整梯度的每一行都与 V 的对应行正交")
     for detach in (False, True):
         *_, v, gradient = dora(detach)
@@ -109,14 +100,11 @@ def test_peft_08_the_full_gradient_is_orthogonal_to_each_row_the_detached_one_is
         assert (along > 0.01).all() if detach else (along < 1e-12).all()
 
 
-def test_peft_08_row_norms_need_no_product_b_a(says: Says) -> None:
+def test_peft_08_row_norms_need_no_product_and_a_detached_gradient_moves_v_off_its_row() -> None:
     says("peft-08", "‖w‖² + 2·w·Aᵀb + bᵀAAᵀb", "只需 W₀Aᵀ 和 AAᵀ")
     base, a, b, v, _ = dora(True)
     squares = base.square().sum(1) + 2 * ((base @ a.T) * b).sum(1) + ((b @ (a @ a.T)) * b).sum(1)
     torch.testing.assert_close(squares.sqrt(), v.norm(dim=1))
-
-
-def test_peft_08_a_detached_gradient_moves_v_off_its_row_too(says: Says) -> None:
     says("peft-08", "through A and B it also moves V in other directions", "还会把 V 推向别的方向")
     _, a, b, v, gradient = dora(True)
     direction = v / v.norm(dim=1, keepdim=True)
@@ -133,7 +121,7 @@ def quantised(weights: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_peft_10_merged_and_quantised_again_the_update_is_gone(says: Says, seed: int) -> None:
+def test_peft_10_merged_and_quantised_again_the_update_is_gone(seed: int) -> None:
     says("peft-10", "not one code changes, and about 1.5 %", "没有一个编码改变，更新只剩约 1.5 %")
     says("peft-10", "noise of a third of its size", "噪声约为更新本身的三分之一")
     codes, scale = quantised((0.02 * drawn(seed, 512, 512)).float())
@@ -149,6 +137,6 @@ def test_peft_10_merged_and_quantised_again_the_update_is_gone(says: Says, seed:
     assert float((kept - update).std() / update.std()) == pytest.approx(1 / 3, abs=0.02)
 
 
-def test_peft_15_a_batch_in_which_everything_is_masked_gives_nan(says: Says) -> None:
+def test_peft_15_a_batch_in_which_everything_is_masked_gives_nan() -> None:
     says("peft-15", "gives 0/0 = NaN", "会得到 0/0 = NaN")
     assert F.cross_entropy(drawn(0, 2, 5), torch.full((2,), -100)).isnan()

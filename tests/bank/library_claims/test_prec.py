@@ -1,20 +1,13 @@
 """Run the claims and measurements of the `prec` cards."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import Tensor, nn
 
-from attncli.bank.loader import load_file
-from attncli.paths import bundled_quizbank
+from .conftest import drawn_float32 as drawn
+from .conftest import says
 
-CARDS = {document["id"]: str(document) for document in load_file(bundled_quizbank() / "prec.yaml").documents}
 BF16 = torch.bfloat16
-
-
-def drawn(seed: int, *shape: int) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
 @pytest.mark.parametrize(
@@ -22,7 +15,7 @@ def drawn(seed: int, *shape: int) -> Tensor:
     [(torch.float8_e4m3fn, 254, 2, 0, 448), (torch.float8_e5m2, 248, 6, 2, 57344)],
 )
 def test_prec_01_all_codes_of_fp8(dtype: torch.dtype, finite: int, nans: int, infinities: int, largest: int) -> None:
-    assert "E4M3 gives 254 finite values, 2 NaN and no infinity" in CARDS["prec-01"]
+    says("prec-01", "E4M3 gives 254 finite values, 2 NaN and no infinity")
     values = torch.arange(256, dtype=torch.uint8).view(dtype).float()
     assert (int(values.isfinite().sum()), int(values.isnan().sum()), int(values.isinf().sum())) == (
         finite,
@@ -33,12 +26,12 @@ def test_prec_01_all_codes_of_fp8(dtype: torch.dtype, finite: int, nans: int, in
 
 
 def test_prec_02_where_fp16_ends() -> None:
-    assert "**65519 becomes 65504, 65520 becomes inf**" in CARDS["prec-02"] and "2049 becomes 2048" in CARDS["prec-02"]
+    says("prec-02", "**65519 becomes 65504, 65520 becomes inf**", "2049 becomes 2048")
     assert torch.tensor([65519.0, 65520.0, 2049.0]).half().tolist() == [65504.0, float("inf"), 2048.0]
 
 
 def test_prec_04_which_bf16_weights_fp16_holds_exactly() -> None:
-    assert "convert exactly from 2⁻¹⁷ up to 65504" in CARDS["prec-04"] and "to within 2⁻²⁵" in CARDS["prec-04"]
+    says("prec-04", "convert exactly from 2⁻¹⁷ up to 65504", "to within 2⁻²⁵")
     every = torch.arange(-(2**15), 2**15).to(torch.int16).view(BF16).float()
     every = every[every.isfinite() & (every.abs() <= 65504)]
     error = (every.half().float() - every).abs()
@@ -48,7 +41,7 @@ def test_prec_04_which_bf16_weights_fp16_holds_exactly() -> None:
 
 @pytest.mark.parametrize("terms", [64, 4096])
 def test_prec_04_the_error_of_a_dot_product_of_rounded_inputs(terms: int) -> None:
-    assert "0.23 % of the standard deviation, at 64 terms as at 4096" in CARDS["prec-04"]
+    says("prec-04", "0.23 % of the standard deviation, at 64 terms as at 4096")
     a, b = drawn(0, 1000, terms).double(), drawn(1, 1000, terms).double()
     error = (a.to(BF16).double() * b.to(BF16).double()).sum(1) - (a * b).sum(1)
     assert float(error.std() / (a * b).sum(1).std()) == pytest.approx(0.0023, abs=0.0002)
@@ -56,25 +49,21 @@ def test_prec_04_the_error_of_a_dot_product_of_rounded_inputs(terms: int) -> Non
 
 @pytest.mark.parametrize(("step", "end"), [(0.001, 1.0), (0.002, 1.0), (0.005, 2.0), (0.01, 4.0)])
 def test_prec_05_a_thousand_additions_in_bf16(step: float, end: float) -> None:
-    assert "max(1, 2 ** ceil(log2(256 * step)))" in CARDS["prec-05"]
+    says("prec-05", "max(1, 2 ** ceil(log2(256 * step)))")
     total = torch.ones((), dtype=BF16)
     for _ in range(1000):
         total = total + torch.tensor(step, dtype=BF16)
     assert float(total) == end
 
 
-def test_prec_06_a_second_moment_in_bf16_stands_still() -> None:
-    assert "v is still 1 after 1000 steps instead of 0.37" in CARDS["prec-06"]
+def test_prec_06_and_07_counting_and_moments_in_16_bits() -> None:
+    says("prec-06", "v is still 1 after 1000 steps instead of 0.37")
     v, exact = torch.ones((), dtype=BF16), torch.ones(())
     for _ in range(1000):
         v, exact = v * 0.999, exact * 0.999
     assert float(v) == 1.0 and float(exact) == pytest.approx(0.37, abs=0.005)
-
-
-def test_prec_06_and_07_counting_in_16_bits() -> None:
-    assert (
-        "stops at 256 in BF16 and at 2048 in FP16" in CARDS["prec-06"] and "one by one end at 256" in CARDS["prec-07"]
-    )
+    says("prec-06", "stops at 256 in BF16 and at 2048 in FP16")
+    says("prec-07", "one by one end at 256")
     for dtype, end in ((BF16, 256), (torch.float16, 2048)):
         total = torch.zeros((), dtype=dtype)
         for _ in range(2100):
@@ -83,12 +72,12 @@ def test_prec_06_and_07_counting_in_16_bits() -> None:
 
 
 def test_prec_07_the_softmax_of_pytorch_sums_in_fp32() -> None:
-    assert "sums in FP32 even for BF16 input" in CARDS["prec-07"]
+    says("prec-07", "sums in FP32 even for BF16 input")
     assert float(torch.zeros(4096, dtype=BF16).softmax(0).double().sum()) == 1.0
 
 
 def test_prec_09_an_outlier_costs_fp8_no_resolution_up_to_thirty_thousand_times_the_rest() -> None:
-    assert "30,000 times below the maximum lose bits (E4M3)" in CARDS["prec-09"]
+    says("prec-09", "30,000 times below the maximum lose bits (E4M3)")
     ordinary = drawn(0, 20_000)
     errors = []
     for outlier in (5, 5000, 300_000):
@@ -99,38 +88,40 @@ def test_prec_09_an_outlier_costs_fp8_no_resolution_up_to_thirty_thousand_times_
     assert errors[1] == pytest.approx(errors[0], rel=0.05) and errors[2] > 4 * errors[0]
 
 
-@pytest.mark.parametrize(
-    "operator",
-    ["softmax.int", "log_softmax.int", "logsumexp", "nll_loss", "layer_norm", "rms_norm", "pow.Tensor_Scalar"],
-)
-def test_prec_07_autocast_on_cuda_knows_the_forward_operators(operator: str) -> None:
-    assert "Autocast covers the forward operators among them" in CARDS["prec-07"]
-    assert torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{operator}", "AutocastCUDA")
-
-
-def test_prec_07_autocast_lowers_routers_and_angles() -> None:
-    assert "an `nn.Linear` router returns BF16 logits" in CARDS["prec-07"] and "turns 257 into 256" in CARDS["prec-07"]
+def test_prec_07_what_autocast_covers_and_lowers() -> None:
+    says("prec-07", "Autocast covers the forward operators among them")
+    for operator in (
+        "softmax.int",
+        "log_softmax.int",
+        "logsumexp",
+        "nll_loss",
+        "layer_norm",
+        "rms_norm",
+        "pow.Tensor_Scalar",
+    ):
+        assert torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{operator}", "AutocastCUDA")
+    says("prec-07", "an `nn.Linear` router returns BF16 logits", "turns 257 into 256")
     with torch.autocast("cpu", dtype=BF16):
         assert nn.Linear(8, 4)(drawn(0, 2, 8)).dtype == BF16
         assert float(torch.tensor([[257.0]]) @ torch.ones(1, 1)) == 256
 
 
 def test_prec_07_squares_beyond_fp16_silence_the_row() -> None:
-    assert "rsqrt gives 0, and the whole row becomes 0" in CARDS["prec-07"]
+    says("prec-07", "rsqrt gives 0, and the whole row becomes 0")
     x = torch.full((4,), 256.0, dtype=torch.float16)
     assert (x * torch.rsqrt(x.pow(2).mean() + 1e-6)).tolist() == [0.0] * 4
 
 
 def test_prec_08_the_defaults_of_the_scaler() -> None:
-    assert "PyTorch starts at 2¹⁶ with N = 2000" in CARDS["prec-08"]
+    says("prec-08", "PyTorch starts at 2¹⁶ with N = 2000")
     scaler = torch.amp.GradScaler("cpu")
     assert scaler.get_scale() == 2**16 and scaler.get_growth_interval() == 2000
     assert (scaler.get_growth_factor(), scaler.get_backoff_factor()) == (2.0, 0.5)
 
 
 def test_prec_12_clipping_gaussians() -> None:
-    assert "every clip from 0.4 to 0.9 of absmax has a larger RMSE than none" in CARDS["prec-12"]
-    assert "lowers the RMSE from about 0.16 to 0.12" in CARDS["prec-12"]
+    says("prec-12", "every clip from 0.4 to 0.9 of absmax has a larger RMSE than none")
+    says("prec-12", "lowers the RMSE from about 0.16 to 0.12")
 
     def error(x: Tensor, share: float, levels: int) -> float:
         step = share * x.abs().max() / levels
@@ -156,23 +147,17 @@ def nf4(x: Tensor) -> tuple[Tensor, Tensor]:
     return LEVELS[codes] * largest, codes
 
 
-@pytest.mark.parametrize(("block", "stated"), [(16, 0.081), (64, 0.092), (256, 0.099)])
-def test_prec_16_the_error_of_nf4_by_block(block: int, stated: float) -> None:
-    assert "the RMSE is 0.081, 0.092 and 0.099" in CARDS["prec-16"]
-    x = drawn(0, 2**18 // block, block)
-    assert float((nf4(x)[0] - x).square().mean().sqrt()) == pytest.approx(stated, abs=0.001)
-
-
-def test_prec_16_how_evenly_the_codes_are_used() -> None:
-    assert "from 1.7 % at the ends to 9.2 % beside zero, an entropy of 3.88 of 4 bits" in CARDS["prec-16"]
+def test_prec_16_the_error_and_the_use_of_nf4s_codes() -> None:
+    says("prec-16", "the RMSE is 0.081, 0.092 and 0.099")
+    for block, stated in ((16, 0.081), (64, 0.092), (256, 0.099)):
+        x = drawn(0, 2**18 // block, block)
+        assert float((nf4(x)[0] - x).square().mean().sqrt()) == pytest.approx(stated, abs=0.001)
+    says("prec-16", "from 1.7 % at the ends to 9.2 % beside zero, an entropy of 3.88 of 4 bits")
     share = torch.bincount(nf4(drawn(0, 4096, 64))[1].flatten(), minlength=16) / 2**18
     assert float(share.min()) == pytest.approx(0.017, abs=0.002)
     assert float(share.max()) == pytest.approx(0.092, abs=0.002)
     assert float(-(share * share.log2()).sum()) == pytest.approx(3.884, abs=0.005)
-
-
-def test_prec_16_one_outlier_leaves_three_or_four_codes() -> None:
-    assert "use three or four of the 16 codes, 60 % of them the zero" in CARDS["prec-16"]
+    says("prec-16", "use three or four of the 16 codes, 60 % of them the zero")
     x = drawn(0, 1000, 64)
     x[:, 0] = 20
     back, codes = (part[:, 1:] for part in nf4(x))
@@ -192,20 +177,20 @@ def unpack(p: Tensor) -> Tensor:
 
 
 def test_prec_21_what_the_sign_extension_damages() -> None:
-    assert "120 of the 256 pairs" in CARDS["prec-21"] and "(1, 2, 3) comes back as (1, 2, 3, 2)" in CARDS["prec-21"]
+    says("prec-21", "120 of the 256 pairs", "(1, 2, 3) comes back as (1, 2, 3, 2)")
     pairs = torch.cartesian_prod(*[torch.arange(-8, 8, dtype=torch.int8)] * 2)
     assert int((unpack(pack(pairs.flatten())).view(-1, 2) != pairs).any(1).sum()) == 120
     assert unpack(pack(torch.tensor([-3, 5], dtype=torch.int8))).tolist() == [-3, -1]
     assert unpack(pack(torch.tensor([1, 2, 3], dtype=torch.int8))).tolist() == [1, 2, 3, 2]
     with pytest.raises(RuntimeError):
         pack(torch.arange(5, dtype=torch.int8))
-    assert "`lo, hi = q[0::2] & 0xF, q[1::2]`" in CARDS["prec-21"]
+    says("prec-21", "`lo, hi = q[0::2] & 0xF, q[1::2]`")
     low, high = pairs.flatten()[0::2] & 0xF, pairs.flatten()[1::2]
     assert torch.equal(unpack((high << 4) | low).view(-1, 2), pairs)
 
 
 def test_prec_23_a_rotation_cancels_in_the_weight_gradient() -> None:
-    assert "$(HX)^\\\\top(HG)=X^\\\\top H^\\\\top HG=X^\\\\top G$" in CARDS["prec-23"]
+    says("prec-23", "$(HX)^\\\\top(HG)=X^\\\\top H^\\\\top HG=X^\\\\top G$")
     rotation, _ = torch.linalg.qr(drawn(0, 16, 16).double())
     x, g = drawn(1, 16, 8).double(), drawn(2, 16, 4).double()
     torch.testing.assert_close((rotation @ x).mT @ (rotation @ g), x.mT @ g)

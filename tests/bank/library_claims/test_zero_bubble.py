@@ -1,7 +1,5 @@
 """Simulate 1F1B and PyTorch's ZB-V schedule and compare them with the numbers of dist-19."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 import torch
 
-from .conftest import Says
+from .conftest import says
 
 
 class Action(NamedTuple):
@@ -111,35 +109,30 @@ STAGE: Times = {"F": 2, "I": 2 + 2, "W": 0}
 EQUAL: Times = {"F": 1, "I": 1, "W": 1}
 
 
-def test_dist_19_idle_time_and_step_of_8_gpus_and_32_micro_batches(says: Says) -> None:
-    assert says("dist-19", "| idle on GPU 1 | 42 (21.9 %) | 0 |", "| 1 号卡的空闲 | 42（21.9 %） | 0 |")
-    assert says("dist-19", "if all wait at the optimiser | 234 | 199 |", "（优化器处全体等齐） | 234 | 199 |")
+def test_dist_19_idle_time_step_and_peaks_of_8_gpus_and_32_micro_batches() -> None:
+    says("dist-19", "| idle on GPU 1 | 42 (21.9 %) | 0 |", "| 1 号卡的空闲 | 42（21.9 %） | 0 |")
+    says("dist-19", "if all wait at the optimiser | 234 | 199 |", "（优化器处全体等齐） | 234 | 199 |")
     idle, step = simulate(one_f_one_b(8, 32), STAGE)
     assert (idle[0], step) == (42, 234) and 100 * idle[0] / 192 == pytest.approx(21.9, abs=0.05)
     idle, step = simulate(zb_v(8, 32), EQUAL)
     assert (idle, step) == ([0] * 8, 199)
-
-
-def test_dist_19_peak_activations_in_micro_batches_of_one_stage(says: Says) -> None:
-    assert says("dist-19", "in micro-batches of one stage | 8 / 4 / 1 | 8 / 8 / 8 |", "| 8 / 4 / 1 | 8 / 8 / 8 |")
+    says("dist-19", "in micro-batches of one stage | 8 / 4 / 1 | 8 / 8 / 8 |", "| 8 / 4 / 1 | 8 / 8 / 8 |")
     assert peaks(one_f_one_b(8, 32)) == [8, 7, 6, 5, 4, 3, 2, 1]
     assert peaks(zb_v(8, 32)) == [2 * 8] * 8
 
 
-@pytest.mark.parametrize(("gpus", "micro_batches"), [(2, 3), (4, 7), (4, 12), (8, 15)])
-def test_dist_19_the_statements_hold_from_2p_minus_1_micro_batches_on(
-    says: Says, gpus: int, micro_batches: int
-) -> None:
-    assert says("dist-19", "m ≥ 2p − 1", "the first GPU is idle for (p − 1)/m of its working time", "(p − 1)/m。")
-    assert says("dist-19", "4(p − 1) messages instead of 2(p − 1)", "4(p − 1) 条消息，而 1F1B 是 2(p − 1) 条")
-    plain, v = one_f_one_b(gpus, micro_batches), zb_v(gpus, micro_batches)
-    assert simulate(plain, STAGE)[0][0] == pytest.approx((gpus - 1) / micro_batches * 6 * micro_batches)
-    assert simulate(v, EQUAL)[0] == [0] * gpus
-    assert peaks(v) == [2 * gpus] * gpus and peaks(plain) == list(range(gpus, 0, -1))
-    assert (messages(v), messages(plain)) == (4 * (gpus - 1), 2 * (gpus - 1))
+def test_dist_19_the_statements_hold_from_2p_minus_1_micro_batches_on() -> None:
+    says("dist-19", "m ≥ 2p − 1", "the first GPU is idle for (p − 1)/m of its working time", "(p − 1)/m。")
+    says("dist-19", "4(p − 1) messages instead of 2(p − 1)", "4(p − 1) 条消息，而 1F1B 是 2(p − 1) 条")
+    for gpus, micro_batches in ((2, 3), (4, 7), (4, 12), (8, 15)):
+        plain, v = one_f_one_b(gpus, micro_batches), zb_v(gpus, micro_batches)
+        assert simulate(plain, STAGE)[0][0] == pytest.approx((gpus - 1) / micro_batches * 6 * micro_batches)
+        assert simulate(v, EQUAL)[0] == [0] * gpus
+        assert peaks(v) == [2 * gpus] * gpus and peaks(plain) == list(range(gpus, 0, -1))
+        assert (messages(v), messages(plain)) == (4 * (gpus - 1), 2 * (gpus - 1))
 
 
-def test_dist_19_unequal_times_leave_5_8_percent_idle(says: Says) -> None:
-    assert says("dist-19", "With 1 : 1.4 : 0.6 instead of 1 : 1 : 1", "换成 1 : 1.4 : 0.6", "5.8 %")
+def test_dist_19_unequal_times_leave_5_8_percent_idle() -> None:
+    says("dist-19", "With 1 : 1.4 : 0.6 instead of 1 : 1 : 1", "换成 1 : 1.4 : 0.6", "5.8 %")
     idle, _ = simulate(zb_v(8, 32), {"F": 1, "I": 1.4, "W": 0.6})
     assert 100 * idle[0] / 192 == pytest.approx(5.8, abs=0.05) and idle[0] == pytest.approx(11.2)

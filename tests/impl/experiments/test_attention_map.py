@@ -1,7 +1,5 @@
 """Split a text into tokens for the attention map, and report a text that is too long."""
 
-from __future__ import annotations
-
 import pytest
 
 from attncli.experiments.runner import ChildRun, find
@@ -38,7 +36,7 @@ def test_a_token_is_a_word_a_character_or_a_sign(text: str, due: list[str]) -> N
 @pytest.mark.parametrize(
     ("text", "en", "zh"),
     [
-        ("猫", "no token of 1 occurs twice", "1 个 token 里没有重复的"),
+        pytest.param("猫", "no token of 1 occurs twice", "1 个 token 里没有重复的", marks=pytest.mark.full),
         (
             "小猫看小狗，" * 10,
             "of the first 40 of 60 tokens 35 had occurred before",

@@ -5,8 +5,6 @@ A100 and an H100, forward and backward. Each line has the kernel, its types, and
 `benchmarks/sm90.py` compiles the sizes that are timed, and a test runs that.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path

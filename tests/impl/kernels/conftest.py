@@ -1,7 +1,5 @@
 """Run kernels compiled if there is a GPU, else in Triton's interpreter."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from types import ModuleType

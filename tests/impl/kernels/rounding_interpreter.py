@@ -5,8 +5,6 @@ matrices of those integers; here torch does both. It also replaces the language'
 and restores them, which takes longer than a small kernel: here they stay replaced.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

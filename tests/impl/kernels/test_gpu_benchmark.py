@@ -1,7 +1,5 @@
 """Check the kernel benchmark: it times correct kernels, an error costs one row, interrupted runs keep their rows."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -73,6 +71,8 @@ def test_every_kernel_has_a_row(gpu) -> None:
     assert measured == {str(path.parent.relative_to(ROOT / "impl")) for path in ROOT.glob("impl/*/*/kernel.py")}
 
 
+@pytest.mark.slow
+@pytest.mark.full
 def test_a_run_that_is_stopped_keeps_the_rows_it_printed(tmp_path: Path) -> None:
     command = [sys.executable, str(PROGRAM), "--small", "--out", str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:

@@ -1,7 +1,5 @@
 """Run kernels with nothing to compute: empty batches, as at the end of a data set, and ignored rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -48,12 +46,9 @@ def test_a_batch_without_rows_gives_a_result_without_rows_and_gradients_of_zeros
         ]
 
 
-def test_softmax_along_another_dimension_of_nothing() -> None:
+def test_softmax_of_nothing_and_cross_entropy_of_an_ignored_row_that_holds_nan() -> None:
     softmax = kernel_of(IMPL / "attention/softmax-stable").softmax
     assert softmax(torch.ones(3, 0, 4, device=DEVICE), dim=0).shape == (3, 0, 4)
-
-
-def test_linear_cross_entropy_of_an_ignored_row_that_holds_nan() -> None:
     loss = kernel_of(IMPL / "losses/linear-cross-entropy").linear_cross_entropy
     x, w = torch.ones(3, 2, device=DEVICE), torch.eye(4, 2, device=DEVICE)
     target = torch.tensor([1, -100, 2], device=DEVICE)

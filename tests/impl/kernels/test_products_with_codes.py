@@ -1,7 +1,5 @@
 """Check functions of quantising kernels beyond the challenge's entry: decoding, and products with coded weights."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

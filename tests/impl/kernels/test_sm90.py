@@ -1,7 +1,5 @@
 """Check the H100 machine code of every kernel, forward and backward, as read by benchmarks/sm90.py."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Check the sliding window's loop over key blocks with windows so wide that some blocks are fully visible."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

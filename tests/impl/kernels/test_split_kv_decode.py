@@ -1,7 +1,5 @@
 """Compare decoding with the final merge with plain attention over the whole cache."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """paged-kv: run the allocator beside lists of tokens; the pool must contain every sequence's tokens."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
