@@ -83,38 +83,24 @@ def test_a_message_is_rendered_when_it_is_read() -> None:
     assert UsageError(problem).line("zh") == problem["zh"] and str(UsageError(problem)) == problem["en"]
 
 
-def test_an_empty_text_is_empty_in_both_languages_and_false() -> None:
+def test_texts_are_plain_empty_or_looked_up_later_and_neither_loops_nor_membership_call_for_a_language() -> None:
     assert [_("")[lang] for lang in LANGS] == ["", ""] and not _("") and _("Review")
     assert str(quoted("x")) == "x" and str(_("Review")) == "Review"
-
-
-def test_neither_loops_nor_membership_call_for_a_language() -> None:
+    assert (text := N_("Review")) == "Review" and _(text)["zh"] == "复习"
     for text in (quoted("ab"), _("Review")):
         with pytest.raises(TypeError):
-            list(text)  # type: ignore[call-overload]
+            list(text)
         with pytest.raises(TypeError):
-            assert "R" in text  # type: ignore[operator]
+            assert "R" in text
 
 
-def test_a_count_chooses_its_english() -> None:
+def test_a_count_chooses_its_english_and_a_context_its_chinese() -> None:
     cards = [ngettext("{count} card", "{count} cards", count) for count in (0, 1, 2)]
     assert [text["en"] for text in cards] == ["0 cards", "1 card", "2 cards"]
     assert [text["zh"] for text in cards] == ["0 张卡片", "1 张卡片", "2 张卡片"]
-
-
-def test_a_context_chooses_its_chinese() -> None:
     assert pgettext("card", "new")["zh"] != pgettext("challenge", "new")["zh"]
     assert pgettext("card", "new")["en"] == "new"
-
-
-def test_a_text_that_is_looked_up_later_stays_plain_until_then() -> None:
-    text = N_("Review")
-    assert text == "Review" and _(text)["zh"] == "复习"
-
-
-def test_messages_cross_a_process_as_their_two_texts() -> None:
-    text = ngettext("{count} card", "{count} cards", 2)
-    assert pickle.loads(pickle.dumps(text)) == Localised("2 cards", "2 张卡片") == text
+    assert pickle.loads(pickle.dumps(cards[2])) == Localised("2 cards", "2 张卡片") == cards[2]
 
 
 def test_messages_are_joined_and_filled_in_both_languages() -> None:

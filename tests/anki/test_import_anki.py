@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from attncli.anki.exporter import export_deck
 from attncli.anki.importer import import_package, topic_of
 from attncli.anki.package import key_of
 from attncli.bank.check import check
@@ -27,6 +28,8 @@ from attncli.practice.sync import merge, sync
 from attncli.practice.workspace import Workspace
 
 pytest.importorskip("anki", reason="the anki package is not installed (extra dev)")
+from anki.collection import Collection, ExportAnkiPackageOptions, ImportAnkiPackageOptions, ImportAnkiPackageRequest
+
 DECK = "Deep Learning::Attention"
 TOPIC = topic_of(DECK)
 
@@ -41,8 +44,6 @@ class Anki:
     """A real Anki collection."""
 
     def __init__(self, folder: Path) -> None:
-        from anki.collection import Collection
-
         self.folder = folder
         self.col: Any = Collection(str(folder / "theirs.anki2"))
         self.deck = self.col.decks.id(DECK)
@@ -55,29 +56,31 @@ class Anki:
         self.col.add_note(note, self.deck)
         return note
 
-    def answer(self, *ratings: int) -> None:
+    def answer(self, *ratings: int, id: Any = None) -> None:
         for rating in ratings:
-            card = self.col.sched.getCard()
+            card = self.col.get_card(id) if id else self.col.sched.getCard()
             card.start_timer()
             self.col.sched.answerCard(card, rating)
 
     def take_in(self, path: Path) -> None:
-        from anki.collection import ImportAnkiPackageOptions, ImportAnkiPackageRequest
-
         options = ImportAnkiPackageOptions(with_scheduling=True)
         self.col.import_anki_package(ImportAnkiPackageRequest(package_path=str(path), options=options))
 
-    def export(self, name: str, legacy: bool = True, with_scheduling: bool = True) -> Path:
-        from anki.collection import ExportAnkiPackageOptions
+    def take_in_ours(self, workspace: Workspace, langs: Any = ("en",)) -> Path:
+        """Import the deck of attn, and select it."""
+        path = self.folder / "ours.apkg"
+        export_deck(workspace, path.write_bytes, None, langs)
+        self.take_in(path)
+        self.col.decks.select(self.col.decks.id("attn"))
+        return path
 
+    def export(self, name: str, legacy: bool = True, with_scheduling: bool = True) -> Path:
         path = self.folder / name
         options = ExportAnkiPackageOptions(with_scheduling=with_scheduling, with_media=True, legacy=legacy)
         self.col.export_anki_package(out_path=str(path), options=options, limit=None)
         return path
 
     def export_collection(self, name: str, legacy: bool) -> Path:
-        from anki.collection import Collection
-
         path = self.folder / name
         self.col.export_collection_package(str(path), include_media=False, legacy=legacy)
         self.col = Collection(str(self.folder / "theirs.anki2"))
@@ -106,11 +109,11 @@ def reviews(workspace: Workspace) -> list[tuple[str, int]]:
     return [(row.subject, int(row.rating)) for row in workspace.store.log.of_kind(RowKind.REVIEW)]
 
 
-PACKAGES: dict[str, Callable[[Anki], Path]] = {
-    "apkg for older versions": lambda anki: anki.export("old.apkg"),
-    "apkg": lambda anki: anki.export("new.apkg", legacy=False),
-    "colpkg for older versions": lambda anki: anki.export_collection("old.colpkg", legacy=True),
-    "colpkg": lambda anki: anki.export_collection("new.colpkg", legacy=False),
+PACKAGES = {
+    "old.apkg": lambda anki: anki.export("old.apkg"),
+    "new.apkg": lambda anki: anki.export("new.apkg", legacy=False),
+    "old.colpkg": lambda anki: anki.export_collection("old.colpkg", legacy=True),
+    "new.colpkg": lambda anki: anki.export_collection("new.colpkg", legacy=False),
 }
 
 
@@ -128,13 +131,8 @@ def test_cards_and_history_come_in_and_twice_is_once(
     assert (done.cards, done.new_cards, done.unreadable, done.media) == (count, count - 1, 1, 1)
     assert done.new_reviews == expected - done.lost_reviews == len(reviews(workspace))
     cards = [workspace.library.card(card.id) for card in workspace.library.cards(topic=TOPIC)]
-    assert {card.question.en for card in cards} == {
-        "What is $QK^T$?",
-        "encoder",
-        "编码器",
-        "Softmax over […] in rows",
-        "Softmax over keys in […]",
-    }
+    clozes = {"Softmax over […] in rows", "Softmax over keys in […]"}
+    assert {card.question.en for card in cards} == {"What is $QK^T$?", "encoder", "编码器"} | clozes
     answers = {card.question.en: card.short.en for card in cards if card.short}
     assert answers["What is $QK^T$?"] == "The **scores**." and answers["编码器"] == "encoder"
     held = [card.id for card in cards if workspace.store.schedules.hold(card.id)[0]]
@@ -145,23 +143,24 @@ def test_cards_and_history_come_in_and_twice_is_once(
     assert len(reviews(workspace)) == done.new_reviews
 
 
-def test_later_answers_and_cards_are_added(workspace: Workspace, filled: Anki) -> None:
+def test_later_answers_and_cards_are_added_and_what_was_corrected_by_hand_stays(
+    workspace: Workspace, filled: Anki
+) -> None:
     before = import_package(workspace, filled.export("one.apkg"))
+    (file,) = before.files
+    file.write_text(file.read_text("utf-8").replace("encoder", "the encoder"), "utf-8")
     filled.add("Basic", Front="Later?", Back="Later.")
     filled.answer(3)
     filled.col.set_deck(filled.col.find_cards("encoder"), filled.col.decks.id("Elsewhere"))
     after = import_package(workspace, filled.export("two.apkg"))
     assert (after.new_cards, after.new_reviews) == (1, 1)
     assert len(reviews(workspace)) == before.new_reviews + 1
-    assert len(workspace.library.cards(topic=TOPIC)) == 6
-
-
-def test_what_was_corrected_by_hand_stays(workspace: Workspace, filled: Anki) -> None:
-    path = filled.export("one.apkg")
-    (file,) = import_package(workspace, path).files
-    file.write_text(file.read_text("utf-8").replace("encoder", "the encoder"), "utf-8")
-    assert import_package(workspace, path).new_cards == 0
-    assert "the encoder" in file.read_text("utf-8")
+    assert len(workspace.library.cards(topic=TOPIC)) == 6 and "the encoder" in file.read_text("utf-8")
+    ours = filled.folder / "ours.apkg"
+    done = export_deck(workspace, ours.write_bytes, None, ("en",))
+    assert (done.cards, done.from_anki) == (6, 6), "what came from Anki does not go back unasked"
+    done = export_deck(workspace, ours.write_bytes, TOPIC, ("en",))
+    assert (done.cards, done.from_anki) == (6, 0)
 
 
 def test_a_broken_own_bank_stops_the_import_before_anything_is_written(workspace: Workspace, filled: Anki) -> None:
@@ -174,18 +173,11 @@ def test_a_broken_own_bank_stops_the_import_before_anything_is_written(workspace
 
 
 def test_our_own_deck_brings_back_its_answers_once(workspace: Workspace, theirs: Anki, moving_clock: Any) -> None:
-    pytest.importorskip("genanki")
-    from attncli.anki.exporter import export_deck
-
     record.answer(workspace, "att-01", Rating.AGAIN, moving_clock.now - timedelta(days=9, milliseconds=0.4))
     record.answer(workspace, "att-01", Rating.GOOD, moving_clock.now - timedelta(days=8))
     record.answer(workspace, "att-02", Rating.GOOD, moving_clock.now - timedelta(days=7))
     take_back(workspace)
-    path = theirs.folder / "ours.apkg"
-    export_deck(workspace, path.write_bytes, None, ("en", "zh"))
-    assert import_package(workspace, path).new_reviews == 0
-    theirs.take_in(path)
-    theirs.col.decks.select(theirs.col.decks.id("attn"))
+    assert import_package(workspace, theirs.take_in_ours(workspace, ("en", "zh"))).new_reviews == 0
     theirs.answer(3, 4)
     moving_clock.now = datetime.now(UTC)
     done = import_package(workspace, theirs.export("back.apkg"))
@@ -197,31 +189,14 @@ def test_our_own_deck_brings_back_its_answers_once(workspace: Workspace, theirs:
 
 
 def test_the_history_of_a_card_that_no_bank_has_is_kept(workspace: Workspace, theirs: Anki, small_bank: Path) -> None:
-    pytest.importorskip("genanki")
-    from attncli.anki.exporter import export_deck
-
     record.answer(workspace, "att-01", Rating.GOOD)
-    path = theirs.folder / "ours.apkg"
-    export_deck(workspace, path.write_bytes, None, ("en",))
+    theirs.take_in_ours(workspace)
     (small_bank / "att.yaml").unlink()
     workspace.read_banks()
-    theirs.take_in(path)
-    theirs.col.decks.select(theirs.col.decks.id("attn"))
     theirs.answer(3, 3, 3, 3, 3, 3)
     done = import_package(workspace, theirs.export("back.apkg"))
     assert (done.own, done.gone) == (6, 3)
     assert {"att-02", "att-03"} <= {subject for subject, _ in reviews(workspace)}
-
-
-def test_what_came_from_anki_does_not_go_back_unasked(workspace: Workspace, filled: Anki) -> None:
-    pytest.importorskip("genanki")
-    from attncli.anki.exporter import export_deck
-
-    import_package(workspace, filled.export("one.apkg"))
-    done = export_deck(workspace, (filled.folder / "ours.apkg").write_bytes, None, ("en",))
-    assert (done.cards, done.from_anki) == (6, 5)
-    done = export_deck(workspace, (filled.folder / "ours.apkg").write_bytes, TOPIC, ("en",))
-    assert (done.cards, done.from_anki) == (5, 0)
 
 
 TEXTS = {
@@ -281,33 +256,23 @@ GOOD_THEN_REVIEWED: list[Entry] = [(200, 2, LEARNING, 0), (199.9, 2, LEARNING, 0
 HISTORIES: dict[str, list[Entry]] = {
     "learning alone": [(3, 2, LEARNING, 0)],
     "learned and reviewed": GOOD_THEN_REVIEWED,
-    "a lapse learned again": [
-        *GOOD_THEN_REVIEWED,
-        (90, 1, REVIEW, 2300),
-        (90, 2, RELEARNING, 2300),
-        (80, 2, REVIEW, 2150),
-    ],
     "easy while learning": [(50, 3, LEARNING, 0), (46, 3, REVIEW, 2500)],
-    "reset and new": [*GOOD_THEN_REVIEWED, (20, 0, MANUAL, 0)],
-    "reset and learned again": [*GOOD_THEN_REVIEWED, (20, 0, MANUAL, 0), (1, 2, LEARNING, 0), (1, 3, LEARNING, 0)],
-    "reset twice": [
-        *GOOD_THEN_REVIEWED,
-        (20, 0, MANUAL, 0),
-        (9, 3, LEARNING, 0),
-        (8, 0, MANUAL, 0),
-        (2, 1, LEARNING, 0),
-    ],
-    "learned again without a row that says so": [*GOOD_THEN_REVIEWED, (9, 2, LEARNING, 0), (7, 3, REVIEW, 2500)],
-    "rescheduled": [*GOOD_THEN_REVIEWED, (20, 0, MANUAL, 2500), (10, 3, REVIEW, 2500), (9, 0, RESCHEDULED, 2500)],
-    "rescheduled while learning": [
-        (9, 2, LEARNING, 0),
-        (8, 0, MANUAL, 2500),
-        (7, 2, LEARNING, 0),
-        (5, 3, REVIEW, 2500),
-    ],
-    "crammed": [*GOOD_THEN_REVIEWED, (30, 1, FILTERED, 0), (20, 3, REVIEW, 2500)],
-    "in a filtered deck": [*GOOD_THEN_REVIEWED, (30, 2, FILTERED, 2500), (20, 4, REVIEW, 2500)],
+} | {
+    name: [*GOOD_THEN_REVIEWED, *more]
+    for name, more in {
+        "a lapse learned again": [(90, 1, REVIEW, 2300), (90, 2, RELEARNING, 2300), (80, 2, REVIEW, 2150)],
+        "reset and new": [(20, 0, MANUAL, 0)],
+        "reset and learned again": [(20, 0, MANUAL, 0), (1, 2, LEARNING, 0), (1, 3, LEARNING, 0)],
+        "reset twice": [(20, 0, MANUAL, 0), (9, 3, LEARNING, 0), (8, 0, MANUAL, 0), (2, 1, LEARNING, 0)],
+        "learned again without a row that says so": [(9, 2, LEARNING, 0), (7, 3, REVIEW, 2500)],
+        "rescheduled": [(20, 0, MANUAL, 2500), (10, 3, REVIEW, 2500), (9, 0, RESCHEDULED, 2500)],
+        "crammed": [(30, 1, FILTERED, 0), (20, 3, REVIEW, 2500)],
+        "in a filtered deck": [(30, 2, FILTERED, 2500), (20, 4, REVIEW, 2500)],
+    }.items()
 }
+HISTORIES["rescheduled while learning"] = [
+    *((9, 2, LEARNING, 0), (8, 0, MANUAL, 2500), (7, 2, LEARNING, 0), (5, 3, REVIEW, 2500))
+]
 
 
 def random_history(rng: random.Random) -> list[Entry]:
@@ -411,9 +376,7 @@ def test_what_anki_did_itself_is_read_as_it_meant_it(workspace: Workspace, their
     filtered.config.search_terms[0].search = f"cid:{ids[4]}"
     theirs.col.sched.add_or_update_filtered_deck(filtered)
     for id in ids[:5]:
-        card = theirs.col.get_card(id)
-        card.start_timer()
-        theirs.col.sched.answerCard(card, 3)
+        theirs.answer(3, id=id)
     for legacy in (True, False):
         package = theirs.export(f"{legacy}.apkg", legacy=legacy)
         import_package(workspace, package)
@@ -467,14 +430,9 @@ def take_in_as_before(workspace: Workspace, package: Path) -> None:
 
 
 def test_a_reset_of_our_own_card_takes_its_reviews_back(workspace: Workspace, theirs: Anki, moving_clock: Any) -> None:
-    pytest.importorskip("genanki")
-    from attncli.anki.exporter import export_deck
-
     for days in (40, 37, 20):
         record.answer(workspace, "att-01", Rating.GOOD, moving_clock.now - timedelta(days=days))
-    path = theirs.folder / "ours.apkg"
-    export_deck(workspace, path.write_bytes, None, ("en",))
-    theirs.take_in(path)
+    theirs.take_in_ours(workspace)
     theirs.col.sched.schedule_cards_as_new(theirs.col.find_cards("Id:att-01"))
     moving_clock.now = datetime.now(UTC)
     done = import_package(workspace, theirs.export("back.apkg"))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from attncli.sandbox import zygote_client
 from attncli.store.history import History
 
-Attn = Callable[..., Any]
+from .conftest import Attn
 
 
 @pytest.fixture(autouse=True)
@@ -31,14 +29,7 @@ def damage_the_first_line(home: Path) -> Path:
     return file
 
 
-@pytest.mark.parametrize(
-    ("lang", "reason"),
-    [
-        ("en", "{}:1: the checksum does not match; all other rows count; restore a backup with `attn restore FILE`"),
-        ("zh", "{}:1：校验和不符；其余记录照常有效，也可用 `attn restore FILE` 恢复备份"),
-    ],
-)
-def test_one_damaged_line_is_named_and_stops_no_command(attn: Attn, home: Path, lang: str, reason: str) -> None:
+def test_one_damaged_line_is_named_and_stops_no_command(attn: Attn, home: Path) -> None:
     for card in ("att-01", "kv-01", "att-01"):
         attn("answer", card, "--rating", "good")
     file = damage_the_first_line(home)
@@ -46,20 +37,25 @@ def test_one_damaged_line_is_named_and_stops_no_command(attn: Attn, home: Path, 
         done = attn(*command)
         assert (done.code, done.err) == (0, ""), command
     assert len(attn("export", "log").out.splitlines()) == 4
-    named = attn("doctor", "--json", "--lang", lang)
-    assert named.code == 3 and named.line == f"attn: {reason.format(file)}"
-    found = named.json["database"]
-    assert (found["rows"], found["integrity"]) == (4, "damaged")
-    assert found["problems"] == [f"{file}:1: the checksum does not match"]
+    english = "the checksum does not match; all other rows count; restore a backup with `attn restore FILE`"
+    chinese = "校验和不符；其余记录照常有效，也可用 `attn restore FILE` 恢复备份"
+    for lang, said in (("en", f"{file}:1: {english}"), ("zh", f"{file}:1：{chinese}")):
+        named = attn("doctor", "--json", "--lang", lang)
+        assert named.code == 3 and named.line == f"attn: {said}"
+        found = named.json["database"]
+        assert (found["rows"], found["integrity"]) == (4, "damaged")
+        assert found["problems"] == [f"{file}:1: the checksum does not match"]
 
 
 def test_a_damaged_history_is_whole_again_after_the_daily_copy_is_restored(attn: Attn, home: Path) -> None:
+    assert attn("doctor", "--json").json["database"]["newest_copy"] is None and "none yet" in attn("doctor").out
     attn("answer", "att-01", "--rating", "good")
     exported = attn("export", "log").out
+    newest = attn("doctor", "--json").json["database"]["newest_copy"]
     damage_the_first_line(home)
     assert attn("doctor").code == 3 and attn("export", "log").out == ""
     (copy,) = (home / "backups").iterdir()
-    assert attn("restore", str(copy)).code == 0
+    assert copy.name == f"{newest}-daily.jsonl" and attn("restore", str(copy)).code == 0
     assert attn("doctor").code == 0 and attn("export", "log").out == exported
 
 
@@ -80,13 +76,6 @@ def test_rows_that_are_gone_from_the_end_are_remarked_and_named(attn: Attn, home
     attn("due", "--lang", "en")
     named = attn("doctor", "--json")
     assert named.code == 3 and named.json["database"]["problems"] == [f"{file}:2: row 2 and all later rows are missing"]
-
-
-def test_doctor_says_when_the_newest_copy_was_kept(attn: Attn, home: Path) -> None:
-    assert attn("doctor", "--json").json["database"]["newest_copy"] is None and "none yet" in attn("doctor").out
-    attn("answer", "att-01", "--rating", "good")
-    newest = attn("doctor", "--json").json["database"]["newest_copy"]
-    assert [file.name for file in (home / "backups").iterdir()] == [f"{newest}-daily.jsonl"]
 
 
 def test_a_missing_chinese_catalogue_is_named(attn: Attn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,49 +46,38 @@ def test_beside_bundled_cards_it_takes_none_of_their_ids(attn: Attn, home: Path)
 def test_it_is_added_as_the_file_is_written(attn: Attn, home: Path, indent: str) -> None:
     path = home / "banks" / "mine.yml"
     path.parent.mkdir(parents=True)
-    before = (
-        f"# mine\ntopic: mine\ncards:\n{indent}- id: mine-05  # first\n{indent}  question: Why?\n{indent}  short: So.\n"
-    )
+    card = ("- id: mine-05  # first", "  question: Why?", "  short: So.")
+    before = "# mine\ntopic: mine\ncards:\n" + "".join(f"{indent}{line}\n" for line in card)
     path.write_text(before + "\n\n", encoding="utf-8")
     assert attn("new", "card", "mine", "--question", "How?", "--answer", "Thus.").out == f"{path}:8\n"
     assert path.read_text(encoding="utf-8").startswith(before)
     assert len(attn("cards", "--topic", "mine", "--json").json) == 2
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("topic: mine\ncards: [{id: mine-01, question: Why?, short: So.}]\n", "does not end with a list of cards"),
-        ("cards:\n- {id: mine-01, question: Why?, short: So.}\ntopic: mine\n", "does not end with a list of cards"),
-        ("topic: mine\ncards: 3\n", "fix this first, then add the card"),
-        ("topic: [", "fix this first, then add the card"),
-    ],
-)
-def test_a_file_that_cannot_be_added_to_stays_as_it_is(attn: Attn, home: Path, text: str, said: str) -> None:
+def test_a_file_that_cannot_be_added_to_stays_as_it_is(attn: Attn, home: Path) -> None:
     path = home / "banks" / "mine.yaml"
     path.parent.mkdir(parents=True)
-    path.write_text(text, encoding="utf-8")
-    result = attn("new", "card", "mine")
-    assert result.code == 2 and str(path) in result.line
-    assert said in result.line
-    assert path.read_text(encoding="utf-8") == text and [*path.parent.iterdir()] == [path]
+    no_list, broken = "does not end with a list of cards", "fix this first, then add the card"
+    for text, said in (
+        ("topic: mine\ncards: [{id: mine-01, question: Why?, short: So.}]\n", no_list),
+        ("cards:\n- {id: mine-01, question: Why?, short: So.}\ntopic: mine\n", no_list),
+        ("topic: mine\ncards: 3\n", broken),
+        ("topic: [", broken),
+    ):
+        path.write_text(text, encoding="utf-8")
+        result = attn("new", "card", "mine")
+        assert result.code == 2 and str(path) in result.line and said in result.line
+        assert path.read_text(encoding="utf-8") == text and [*path.parent.iterdir()] == [path]
 
 
-@pytest.mark.parametrize("topic", ["", "a b", "../x", "é", "-a", "x" * 41])
-def test_a_name_that_no_topic_has_is_refused(attn: Attn, home: Path, topic: str) -> None:
-    result = attn("new", "card", "--", topic)
-    assert result.code == 2 and "is not a valid topic; use lower-case letters" in result.line
+def test_a_name_that_no_topic_has_or_whose_file_would_not_be_read_is_refused(attn: Attn, home: Path) -> None:
+    for topic in ("", "a b", "../x", "é", "-a", "x" * 41):
+        result = attn("new", "card", "--", topic)
+        assert result.code == 2 and "is not a valid topic; use lower-case letters" in result.line
+    for topic in ("glossary", "errata", "review"):
+        assert f"“{topic}” cannot be a topic: {topic}.yaml is not a card file" in attn("new", "card", topic).line
     assert not (home / "banks").exists()
-
-
-@pytest.mark.parametrize("topic", ["glossary", "errata", "review"])
-def test_a_topic_whose_file_would_not_be_read_is_refused(attn: Attn, home: Path, topic: str) -> None:
-    assert f"“{topic}” cannot be a topic: {topic}.yaml is not a card file" in attn("new", "card", topic).line
-    assert not (home / "banks").exists()
-
-
-def test_a_place_that_cannot_be_written_is_named(attn: Attn, home: Path) -> None:
-    home.mkdir()
+    home.mkdir(exist_ok=True)
     (home / "banks").write_text("")
     result = attn("new", "card", "mine")
     assert result.code == 2 and f"cannot write {home / 'banks' / 'mine.yaml'}" in result.line

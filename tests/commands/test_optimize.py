@@ -6,14 +6,13 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from attncli.domain.log_row import LogRow, RowKind, line_of
 from known_memories import LONG_MEMORY, PUBLISHED, reviews_of_a_learner
 
-Attn = Callable[..., Any]
+from .conftest import Attn
 
 
 @pytest.fixture
@@ -61,31 +60,26 @@ def test_what_changed_is_said_and_can_be_taken_back(attn: Attn, remember: Callab
     assert attn("stats", "--json").json["reviews"] > 500
 
 
-def test_what_is_no_better_is_said_and_changes_nothing(attn: Attn, remember: Callable[..., None]) -> None:
+def test_what_is_no_better_is_said_and_changes_nothing_and_without_the_extra_one_line_names_it(
+    attn: Attn, remember: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     remember(PUBLISHED)
+    result = attn("optimize", "--lang", "zh")
+    assert result.code == 0 and "继续使用当前参数" in result.out
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "fsrs_rs_python", None)
+        missing = attn("optimize")
+        assert missing.code == 3 and "pip install 'attncli[optimize]'" in missing.line
     result = attn("optimize")
     assert result.code == 0 and "your current parameters stay" in result.out and "undo" not in result.out
-    assert "继续使用当前参数" in attn("optimize", "--lang", "zh").out
 
 
-def test_too_few_reviews_exit_1_and_say_how_many_are_needed(attn: Attn) -> None:
+def test_too_few_reviews_exit_1_and_say_how_many_are_needed(attn: Attn, remember: Callable[..., None]) -> None:
     result = attn("optimize", "--json")
     assert (result.code, result.json) == (1, {"kept": False, "reviews": 0, "needed": 500})
     assert "0 reviews" in result.line and "needs 500" in result.line
     assert attn("optimize").out == ""
-
-
-def test_what_is_too_little_since_the_last_fit_is_a_document_too(attn: Attn, remember: Callable[..., None]) -> None:
     remember(LONG_MEMORY)
     assert attn("optimize", "--json").json["kept"]
     again = attn("optimize", "--json")
     assert (again.code, again.json) == (1, {"kept": False, "reviews": 0, "needed": 100})
-
-
-def test_without_the_extra_one_line_names_it(
-    attn: Attn, remember: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    remember(PUBLISHED)
-    monkeypatch.setitem(sys.modules, "fsrs_rs_python", None)
-    result = attn("optimize")
-    assert result.code == 3 and "pip install 'attncli[optimize]'" in result.line

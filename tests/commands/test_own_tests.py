@@ -23,7 +23,7 @@ def attn(bundled_attn):
 
 
 def standing(attn) -> str:
-    return {found["id"]: found["tests"] for found in json.loads(attn("challenges", "--json")[1])}["causal-mask"]
+    return {found["id"]: found["tests"] for found in attn("challenges", "--json").json}["causal-mask"]
 
 
 def test_from_an_empty_file_to_the_first_caught_mistakes(attn):
@@ -60,13 +60,10 @@ def test_the_reference_tests_are_accepted_and_printed(attn):
     assert standing(attn) == "new"
 
 
-def test_options_that_do_not_fit_are_refused(attn):
+def test_options_that_do_not_fit_are_refused_and_what_is_missing_is_named(attn, tmp_path):
     for words in (("start", "sdpa", "--tests", "--bug"), ("grade", "sdpa", "--tests", "--watch")):
         code, _, err = attn(*words)
         assert (code, "--tests cannot be combined" in err) == (2, True)
-
-
-def test_what_is_missing_is_named(attn, tmp_path):
     assert "there is nothing to name" in attn("hint", "sdpa", "--tests")[2]
     assert "name the challenge too" in attn("grade", tmp_path / "mine.py", "--tests")[2]
     assert "there is no file" in attn("grade", "sdpa", "--tests")[2]

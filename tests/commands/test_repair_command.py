@@ -42,17 +42,14 @@ def test_a_round_is_graded_bug_by_bug_and_counts_apart(attn, tmp_path):  # noqa:
     assert "undone: the repair of sdpa" in attn("undo")[1]
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
+def test_an_unusable_round_exits_2_with_one_line(attn):  # noqa: F811
+    for words, said in (
         (("sdpa", "--repair", 2, "--bug"), "--bug and --repair cannot be combined"),
         (("sdpa", "--seed", 2), "--seed chooses a repair round; add --repair N"),
         (("sdpa", "--repair", 0), "0 is not in the range 1<=x<=4"),
         (("sdpa", "--repair", 9), "9 is not in the range 1<=x<=4"),
         (("vector-add", "--repair", 2), "challenge vector-add has no repair round; use --bug"),
         (("spda", "--repair", 2), "spda"),
-    ],
-)
-def test_an_unusable_round_exits_2_with_one_line(attn, words, said):  # noqa: F811
-    code, out, err = attn("start", *words)
-    assert (code, out) == (2, "") and said in err and len(err.splitlines()) == 1
+    ):
+        code, out, err = attn("start", *words)
+        assert (code, out) == (2, "") and said in err and len(err.splitlines()) == 1

@@ -13,12 +13,12 @@ from attncli.domain.log_row import Rating
 from attncli.domain.mock_interview import MockItem, MockPart, MockPlan
 from attncli.export.render import to_html, to_markdown
 from attncli.export.summary import summarise
-from attncli.i18n import Lang
+from attncli.i18n import LANGS
 from attncli.paths import Home
 from attncli.practice import mock_log
 from attncli.practice.mock import MockInterview, MockOptions
 from attncli.practice.mock_report import past_mocks
-from attncli.practice.record import answer
+from attncli.practice.record import answer, take_back
 from attncli.practice.workspace import Workspace
 from moved_clock import Clock
 
@@ -42,32 +42,21 @@ def held(tmp_path: Path, moving_clock: Clock) -> Iterator[Workspace]:
         yield workspace
 
 
-@pytest.mark.parametrize(
-    ("lang", "missed"), [("en", ("one", "three", "Which one, norm 5?")), ("zh", ("其一", "其三", "哪一个，norm 5？"))]
-)
-def test_an_interview_is_told_with_the_points_that_were_missed(
-    held: Workspace, lang: Lang, missed: tuple[str, ...]
-) -> None:
-    summary = summarise(held, lang)
-    (mock,) = summary.mocks
-    assert (mock.date[:5], mock.minutes, mock.missed) == ("2026-", 30, missed)
-    assert mock.score == pytest.approx(1 / 6)
-    lines = to_markdown(summary).splitlines()
-    place = next(n for n, line in enumerate(lines) if line.startswith("**2026-"))
-    assert "30" in lines[place] and "17" in lines[place]
-    assert lines[place + 2] == f"- {mock.questions[0].question}"
-    assert lines[place + 3 : place + 5] == [f"  - {point}" for point in missed[:2]]
-    assert all(point in to_html(summary) for point in missed)
-
-
-def test_a_point_that_was_missed_in_an_interview_is_one_to_work_on(held: Workspace) -> None:
-    weak = next(card for card in summarise(held, "en").weak if "points" in card.reasons)
-    assert [point.missed for point in weak.points] == [True, False, True] and weak.reasons == ("points",)
-
-
-def test_without_an_interview_nothing_is_told(held: Workspace) -> None:
-    from attncli.practice.record import take_back
-
+def test_an_interview_is_told_with_the_points_that_were_missed_until_it_is_undone(held: Workspace) -> None:
+    told = {"en": ("one", "three", "Which one, norm 5?"), "zh": ("其一", "其三", "哪一个，norm 5？")}
+    for lang in LANGS:
+        summary, missed = summarise(held, lang), told[lang]
+        (mock,) = summary.mocks
+        assert (mock.date[:5], mock.minutes, mock.missed) == ("2026-", 30, missed)
+        assert mock.score == pytest.approx(1 / 6)
+        lines = to_markdown(summary).splitlines()
+        place = next(n for n, line in enumerate(lines) if line.startswith("**2026-"))
+        assert "30" in lines[place] and "17" in lines[place]
+        assert lines[place + 2] == f"- {mock.questions[0].question}"
+        assert lines[place + 3 : place + 5] == [f"  - {point}" for point in missed[:2]]
+        assert all(point in to_html(summary) for point in missed)
+        weak = next(card for card in summary.weak if "points" in card.reasons)
+        assert [point.missed for point in weak.points] == [True, False, True] and weak.reasons == ("points",)
     take_back(held)
     take_back(held)
     summary = summarise(held, "en")
