@@ -117,7 +117,7 @@ PACKAGES = {
 }
 
 
-@pytest.mark.parametrize("package", PACKAGES.values(), ids=list(PACKAGES))
+@pytest.mark.parametrize("package", PACKAGES.values(), ids=PACKAGES)
 def test_cards_and_history_come_in_and_twice_is_once(
     workspace: Workspace, filled: Anki, package: Callable[[Anki], Path]
 ) -> None:
@@ -165,8 +165,7 @@ def test_later_answers_and_cards_are_added_and_what_was_corrected_by_hand_stays(
 
 def test_a_broken_own_bank_stops_the_import_before_anything_is_written(workspace: Workspace, filled: Anki) -> None:
     workspace.home.banks.mkdir(parents=True)
-    file = workspace.home.banks / f"{TOPIC}.yaml"
-    file.write_text(f"topic: {TOPIC}\ncards: nothing\n", "utf-8")
+    (workspace.home.banks / f"{TOPIC}.yaml").write_text(f"topic: {TOPIC}\ncards: nothing\n", "utf-8")
     with pytest.raises(UsageError, match="nothing was imported; fix this first, then import again"):
         import_package(workspace, filled.export("one.apkg"))
     assert not reviews(workspace)
@@ -291,15 +290,12 @@ def random_history(rng: random.Random) -> list[Entry]:
 
 def log(theirs: Anki, note: Any, entries: list[Entry], now_ms: int) -> None:
     """Write these log rows for a note's card; make the card new if the last row is a reset."""
-    card = note.cards()[0].id
+    card, add = note.cards()[0].id, theirs.col.db.execute
     for number, (ago, rating, sort, ease) in enumerate(entries):
         moment = now_ms - round(ago * DAY_MS) + number + card % 1000 * 50
-        theirs.col.db.execute(
-            "INSERT INTO revlog VALUES (?, ?, -1, ?, 3, 3, ?, 5000, ?)", moment, card, rating, ease, sort
-        )
-    is_new = entries[-1][2] == MANUAL and entries[-1][3] == 0
-    if not is_new:
-        theirs.col.db.execute("UPDATE cards SET type = 2, queue = 2, due = 5, ivl = 3, reps = 4 WHERE id = ?", card)
+        add("INSERT INTO revlog VALUES (?, ?, -1, ?, 3, 3, ?, 5000, ?)", moment, card, rating, ease, sort)
+    if entries[-1][2:] != (MANUAL, 0):
+        add("UPDATE cards SET type = 2, queue = 2, due = 5, ivl = 3, reps = 4 WHERE id = ?", card)
 
 
 def of_the_old_scheduler(package: Path) -> Path:
@@ -326,20 +322,15 @@ def states_in_anki(package: Path, folder: Path) -> dict[str, tuple[float, float]
     fresh.take_in(package)
     found = {}
     for id in fresh.col.find_cards("-is:new"):
-        card = fresh.col.get_card(id)
-        state = fresh.col.compute_memory_state(id)
+        card, state = fresh.col.get_card(id), fresh.col.compute_memory_state(id)
         found[key_of(card.note().guid, card.ord)] = (state.stability, state.difficulty)
     fresh.col.close()
     return found
 
 
 def states_here(workspace: Workspace) -> dict[str, tuple[float, float]]:
-    found = {}
-    for id in workspace.store.index.card_ids():
-        schedule = workspace.store.schedules.get(id)
-        if id.startswith("anki-") and schedule is not None:
-            found[id.rpartition("-")[2]] = (schedule.stability_days, schedule.difficulty)
-    return found
+    schedules = {id: workspace.store.schedules.get(id) for id in workspace.store.index.card_ids() if id[:5] == "anki-"}
+    return {id.rpartition("-")[2]: (of.stability_days, of.difficulty) for id, of in schedules.items() if of is not None}
 
 
 def assert_equal(here: dict[str, tuple[float, float]], there: dict[str, tuple[float, float]]) -> None:
@@ -386,29 +377,26 @@ def test_what_anki_did_itself_is_read_as_it_meant_it(workspace: Workspace, their
 def test_rows_that_came_in_wrong_are_corrected_on_every_machine(
     open_workspace: Callable[..., Workspace], theirs: Anki, tmp_path: Path
 ) -> None:
-    now = int(time.time() * 1000)
     for number, entries in enumerate(HISTORIES.values()):
-        log(theirs, theirs.add("Basic", Front=f"Question {number}?", Back="a"), entries, now)
+        log(theirs, theirs.add("Basic", Front=f"Question {number}?", Back="a"), entries, int(time.time() * 1000))
     package = of_the_old_scheduler(theirs.export("logs.apkg"))
     there = states_in_anki(package, theirs.folder / "fresh")
-    first, second, third = (open_workspace(name) for name in ("first", "second", "third"))
-    for workspace in (first, second):
+    machines = [open_workspace(name) for name in ("first", "second", "third")]
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    for workspace in machines[:2]:
         import_package(workspace, theirs.export("cards.apkg", with_scheduling=False))
         take_in_as_before(workspace, package)
         assert states_here(workspace) and states_here(workspace) != there
-    done = import_package(first, package)
-    assert done.taken_back > 10
-    assert_equal(states_here(first), there)
-    assert import_package(first, package).taken_back == import_package(first, package).new_reviews == 0
-    shared = tmp_path / "shared"
-    shared.mkdir()
-    import_package(third, package)
-    for workspace in (first, second, third, first, second, third):
+    assert import_package(machines[0], package).taken_back > 10
+    assert_equal(states_here(machines[0]), there)
+    import_package(machines[2], package)
+    for workspace in (*machines, *machines):
         sync(workspace, shared)
-    for workspace in (first, second, third):
+    for workspace in machines:
         assert_equal(states_here(workspace), there)
-        assert import_package(workspace, package).new_reviews == 0
-        assert_equal(states_here(workspace), there)
+        again = import_package(workspace, package)
+        assert (again.new_reviews, again.taken_back) == (0, 0)
 
 
 def take_in_as_before(workspace: Workspace, package: Path) -> None:
@@ -422,10 +410,13 @@ def take_in_as_before(workspace: Workspace, package: Path) -> None:
     ids = {id.rpartition("-")[2]: id for id in workspace.store.index.card_ids()}
     before = []
     for ms, rating, guid, ord in answers:
-        at, key = datetime.fromtimestamp(ms / 1000, UTC), key_of(guid, ord)
-        told = {"rating": rating, "elapsed_ms": 5000}
-        row = LogRow(f"anki-{ms}-{key}", "anki", RowKind.REVIEW, ids[key], at, workspace.calendar.day(at), told)
-        before.append(row)
+        at, key, told = (
+            datetime.fromtimestamp(ms / 1000, UTC),
+            key_of(guid, ord),
+            {"rating": rating, "elapsed_ms": 5000},
+        )
+        day = workspace.calendar.day(at)
+        before.append(LogRow(f"anki-{ms}-{key}", "anki", RowKind.REVIEW, ids[key], at, day, told))
     merge(workspace, before, conflict=lambda _: None)
 
 

@@ -10,13 +10,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from shutil import copytree
 
 import pytest
 
 from attncli.__main__ import main
+
+from .conftest import Attn, Result
 
 ROOT = Path(__file__).parent.parent.parent
 TASKS = {name: ROOT / "impl" / place / name for place, name in (("attention", "causal-mask"), ("norms", "rms-norm"))}
@@ -30,23 +31,9 @@ HOSTILE = {
 QUICK = ("--timeout", "1", "--memory", "256")
 
 
-class Result(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def line(self) -> str:
-        lines = self.err.splitlines()
-        assert len(lines) == 1 and lines[0].startswith("attn: ") and self.code != 0, self.err
-        return lines[0]
-
-
-Attn = Callable[..., Result]
-
-
 @pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
+def environment(tmp_path: Path, indexed_home: Path) -> dict[str, str]:
+    copytree(indexed_home, tmp_path / "home")
     return {**os.environ, "ATTN_HOME": str(tmp_path / "home"), "LANG": "C.UTF-8"}
 
 
@@ -91,7 +78,7 @@ def test_a_class_is_graded_kept_and_told_in_every_form(attn: Attn, honest: Path,
     assert "process" in report["sandbox"][0]["layers"]
     assert [(row["path"], row["detail"]) for row in report["left_out"]] == [("eve/causal_mask.py", "causal-mask")]
     assert [(row["challenge"], row["learners"]) for row in report["similar"]] == [("rms-norm", ["eve", "李雷"])]
-    assert all(row["standing"] == "new" for row in json.loads(attn("challenges", "--json").out))
+    assert all(row["standing"] == "new" for row in attn("challenges", "--json").json), "nothing is recorded"
     results = honest / ".attn-cohort" / "results.jsonl"
     kept = results.read_bytes()
     for name in ("r.csv", "r.html"):
@@ -143,9 +130,10 @@ def test_a_run_that_is_killed_goes_on_where_it_was(attn: Attn, honest: Path, env
 
 
 def test_a_call_that_cannot_be_done_is_one_line_and_exit_2(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("ATTN_HOME", str(tmp_path / "home"))
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
     given, empty, folder = tmp_path / "class", tmp_path / "empty", tmp_path / "dir.csv"
     empty.mkdir()
     folder.mkdir()

@@ -1,4 +1,4 @@
-"""`attn grade`, `attn verify` and `attn export` over the real challenges, as used by people and scripts."""
+"""Grade, verify, repair and test over the real challenges, as used by people and scripts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from attncli.bank.challenge_rules import load_repairs
+from attncli.domain.challenge import planted
 from attncli.sandbox.policy import gpu_is_seen
 
 pytestmark = pytest.mark.sandbox
@@ -231,3 +233,98 @@ def test_what_is_right_at_the_whiteboard_is_accepted_unless_more_is_asked_for(at
     code, _, err = attn("--lang", "zh", "grade", "sdpa", file, "--no-record")
     assert code == 1 and "已解出，但未加固：未通过 edge-cases" in err
     assert attn("grade", "sdpa", file, "--rung", "solved", "--no-record")[0] == 0
+
+
+def test_a_round_is_graded_bug_by_bug_and_counts_apart(attn, tmp_path):
+    code, out, err = attn("start", "sdpa", "--repair", 3, "--dir", tmp_path)
+    file = Path(out.strip())
+    assert code == 0 and "3 bugs to find and fix" in err and f"attn grade sdpa {file}" in err
+    assert "sdpa is not solved yet, and this file shows the reference" in err
+    code, out, err = attn("grade", "sdpa", file, "--json")
+    report = json.loads(out)
+    names = [bug["wrong"] for bug in report["repaired"]["left"]]
+    assert code == 1 and report["repaired"]["of"] == 3 and report["repaired"]["done"] == 0 and len(names) == 3
+    assert all(bug["symptom"] and bug["symptom_zh"] for bug in report["repaired"]["left"])
+    assert not {found["wrong"] for found in report["diagnosis"]} & set(names)
+    reference = (SDPA / "reference.py").read_text(encoding="utf-8")
+    repairs = {repair.wrong: repair for repair in load_repairs(SDPA)}
+    file.write_text(planted(reference, [repairs[names[1]]]), encoding="utf-8")
+    code, out, _ = attn("grade", "sdpa", file, "--lang", "en")
+    assert code == 1 and "2 of 3 bugs fixed" in out and "Symptoms of the rest:" in out and names[1] not in out
+    file.write_text(reference, encoding="utf-8")
+    code, out, _ = attn("grade", "sdpa", file)
+    assert code == 0 and "All 3 bugs fixed: this file counts as fixed" in out and "interviewers ask next" not in out
+    _, listed, _ = attn("challenges", "--json")
+    found = next(item for item in json.loads(listed) if item["id"] == "sdpa")
+    assert (found["standing"], found["due"], found["fixed"]) == ("new", None, 1)
+    _, listed, _ = attn("challenges")
+    assert "fixed: 1" in next(line for line in listed.splitlines() if line.startswith("sdpa "))
+    assert "undone: the repair of sdpa" in attn("undo")[1]
+
+
+def test_an_unusable_round_exits_2_with_one_line(attn):
+    for words, said in (
+        (("sdpa", "--repair", 2, "--bug"), "--bug and --repair cannot be combined"),
+        (("sdpa", "--seed", 2), "--seed chooses a repair round; add --repair N"),
+        (("sdpa", "--repair", 0), "0 is not in the range 1<=x<=4"),
+        (("sdpa", "--repair", 9), "9 is not in the range 1<=x<=4"),
+        (("vector-add", "--repair", 2), "challenge vector-add has no repair round; use --bug"),
+        (("spda", "--repair", 2), "spda"),
+    ):
+        code, out, err = attn("start", *words)
+        assert (code, out) == (2, "") and said in err and len(err.splitlines()) == 1
+
+
+TESTS = """
+import torch
+
+def test_square(causal_mask):
+    assert causal_mask(3).tolist() == torch.ones(3, 3).tril().bool().tolist()
+"""
+
+
+def tests_standing(attn) -> str:
+    return {found["id"]: found["tests"] for found in attn("challenges", "--json").json}["causal-mask"]
+
+
+def test_from_an_empty_file_to_the_first_caught_mistakes(attn):
+    code, out, err = attn("start", "causal-mask", "--tests")
+    file = Path(out.strip())
+    assert (code, file.name) == (0, "test_causal_mask.py")
+    assert "attn grade causal-mask --tests" in err
+    assert attn("start", "causal-mask", "--tests")[0] == 2, "an existing file is never overwritten"
+    code, out, err = attn("grade", "causal-mask", "--tests")
+    assert (code, "no test asserts anything" in out) == (1, True)
+    file.write_text(TESTS)
+    code, out, err = attn("grade", file, "--tests")
+    assert code == 1
+    assert "solved needs 13 of the 16 basic ones" in out
+    assert "attn hint" not in out
+    assert "test_causal_mask.py are not good enough yet" in err
+    code, out, _ = attn("hint", "causal-mask", "--tests")
+    assert (code, out.startswith("Hint 1 of ")) == (0, True)
+    assert attn("hint", "causal-mask", "--tests")[1].startswith("Hint 2 of ")
+    assert tests_standing(attn) == "tried"
+
+
+def test_the_reference_tests_are_accepted_and_printed(attn):
+    code, reference, _ = attn("solution", "causal-mask", "--tests")
+    assert (code, "def test_" in reference) == (0, True)
+    file = Path(attn("start", "causal-mask", "--tests")[1].strip())
+    file.write_text(reference)
+    code, out, _ = attn("grade", "causal-mask", "--tests", "--json", "--rung", "hardened")
+    report = json.loads(out)
+    assert (code, report["rung"], report["false_alarms"]) == (0, "hardened", [])
+    assert "survived" not in report
+    assert tests_standing(attn) == "hardened"
+    assert attn("undo")[0] == 0
+    assert tests_standing(attn) == "new"
+
+
+def test_options_that_do_not_fit_are_refused_and_what_is_missing_is_named(attn, tmp_path):
+    for words in (("start", "sdpa", "--tests", "--bug"), ("grade", "sdpa", "--tests", "--watch")):
+        code, _, err = attn(*words)
+        assert (code, "--tests cannot be combined" in err) == (2, True)
+    assert "there is nothing to name" in attn("hint", "sdpa", "--tests")[2]
+    assert "name the challenge too" in attn("grade", tmp_path / "mine.py", "--tests")[2]
+    assert "there is no file" in attn("grade", "sdpa", "--tests")[2]

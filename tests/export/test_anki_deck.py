@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -236,8 +237,9 @@ def unpacked(path: Path, folder: Path) -> Iterator[sqlite3.Connection]:
         yield rows
 
 
-def test_the_bundled_bank_has_no_bare_formula_and_no_open_place(tmp_path: Path, clock: Any) -> None:
-    with Workspace.open(Home(tmp_path / "whole"), clock) as workspace:
+@pytest.mark.full
+def test_the_bundled_bank_has_no_bare_formula_and_no_open_place(tmp_path: Path, indexed_home: Path, clock: Any) -> None:
+    with Workspace.open(Home(copytree(indexed_home, tmp_path / "home")), clock) as workspace:
         done = export(workspace, tmp_path / "deck.apkg")
         assert done.cards == len(workspace.library.cards())
     with unpacked(tmp_path / "deck.apkg", tmp_path) as rows:

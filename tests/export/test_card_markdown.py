@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from random import Random
+from shutil import copytree
 
 import pytest
 from markdown_it import MarkdownIt
@@ -71,11 +72,10 @@ def test_follow_ups_slips_experiments_and_the_date_of_the_facts_are_told_without
 
 
 @pytest.fixture(scope="module")
-def bank(tmp_path_factory):
-    home = paths.Home(tmp_path_factory.mktemp("home"))
+def bank(indexed_home, tmp_path_factory):
+    home = paths.Home(copytree(indexed_home, tmp_path_factory.mktemp("home") / "home"))
     with Workspace.open(home, lambda: datetime(2026, 3, 1, tzinfo=UTC), "en") as workspace:
-        ids = [card.id for card in workspace.library.cards()]
-        yield [workspace.library.card(id) for id in ids]
+        yield [workspace.library.card(card.id) for card in workspace.library.cards()]
 
 
 def test_every_card_prints_all_that_is_right(bank):

@@ -91,6 +91,7 @@ def test_the_cheat_sheet_is_one_page_even_where_every_topic_was_begun(workspace)
 
 
 @needs_fonts
+@pytest.mark.full
 def test_the_same_summary_gives_the_same_bytes(workspace):
     forget(workspace, "att-02")
     assert to_pdf(summarise(workspace, "zh"), parts=["notes"]) == to_pdf(summarise(workspace, "zh"), parts=["notes"])

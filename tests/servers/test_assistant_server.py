@@ -10,6 +10,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -130,8 +131,13 @@ async def test_another_bug_is_handed_out_when_the_one_before_was_attempted(open_
     assert len(bugs) == 2
 
 
-async def test_a_real_client_drives_a_review_and_a_grading(tmp_path: Path) -> None:
-    words = ["-m", "attncli", "--home", str(tmp_path / "home"), "mcp"]
+@pytest.fixture
+def home(tmp_path: Path, indexed_home: Path) -> Path:
+    return copytree(indexed_home, tmp_path / "home")
+
+
+async def test_a_real_client_drives_a_review_and_a_grading(home: Path, tmp_path: Path) -> None:
+    words = ["-m", "attncli", "--home", str(home), "mcp"]
     said = (tmp_path / "stderr").open("w+", encoding="utf-8")
     async with (
         stdio_client(StdioServerParameters(command=sys.executable, args=words), errlog=said) as (read, write),
@@ -163,18 +169,18 @@ async def test_a_real_client_drives_a_review_and_a_grading(tmp_path: Path) -> No
         assert accepted["verdict"] == "accepted" and accepted["sandbox"]
     said.seek(0)
     assert said.read() == ""
-    with Workspace.open(Home(tmp_path / "home"), lambda: datetime.now(UTC)) as workspace:
+    with Workspace.open(Home(home), lambda: datetime.now(UTC)) as workspace:
         kinds = [row.kind.value for row in workspace.store.log.everything()]
     assert kinds == ["review", "start", "attempt", "attempt"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
 @pytest.mark.parametrize("asks", [pytest.param(0, marks=pytest.mark.full), 1])
-def test_ctrl_c_ends_it_at_once_though_it_waits_for_input(tmp_path: Path, asks: int) -> None:
+def test_ctrl_c_ends_it_at_once_though_it_waits_for_input(home: Path, asks: int) -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     slow = {"name": "grade", "arguments": {"challenge": "rms-norm", "source": "while True: pass"}}
     process = subprocess.Popen(
-        [*ATTN, "--home", str(tmp_path), "mcp"],
+        [*ATTN, "--home", str(home), "mcp"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -196,9 +202,9 @@ def test_ctrl_c_ends_it_at_once_though_it_waits_for_input(tmp_path: Path, asks: 
     assert process.stderr.read() == "attn: interrupted; everything recorded so far is kept\n"
 
 
-def test_lines_that_are_no_protocol_are_survived(tmp_path: Path) -> None:
+def test_lines_that_are_no_protocol_are_survived(home: Path) -> None:
     typed = b'nonsense\n{"a": 1}\n\xff\n[]\n'
-    done = subprocess.run([*ATTN, "--home", str(tmp_path), "mcp"], input=typed, capture_output=True, timeout=60)
+    done = subprocess.run([*ATTN, "--home", str(home), "mcp"], input=typed, capture_output=True, timeout=60)
     assert done.returncode == 0 and b"Traceback" not in done.stderr
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in done.stdout.splitlines())
 

@@ -14,6 +14,8 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
+from shutil import copytree
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -23,6 +25,7 @@ from yarl import URL
 
 from attncli.__main__ import main
 from attncli.servers.browser import EMPTY, MOST_STRANGERS, BrowserServer, policy
+from attncli.tui.app import WEB_DRIVER
 
 TOKEN = "a-token"
 ATTN = [sys.executable, "-m", "attncli"]
@@ -68,17 +71,9 @@ def origin(client: TestClient[Any, Any]) -> dict[str, str]:
     return {"Origin": f"http://127.0.0.1:{client.port}"}
 
 
-def is_there(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 async def gone(pid: int) -> bool:
     for _ in range(200):
-        if not is_there(pid):
+        if not Path(f"/proc/{pid}").exists():
             return True
         await asyncio.sleep(0.05)
     return False
@@ -95,11 +90,9 @@ async def test_without_the_token_there_is_nothing() -> None:
                     assert "aiohttp" not in answer.headers["Server"]
 
 
-HOSTS = [
-    *("localhost", "localhost:8767", "LOCALHOST", "127.1", "2130706433", "127.0.0.1@evil.example"),
-    *("evil.example", "evil.example:8767", "127.0.0.1.evil.example", "a@localhost"),
-    *("[::1]", "0.0.0.0", "127.0.0.1:1;x", ""),
-]
+HOSTS = "localhost localhost:8767 LOCALHOST 127.1 2130706433 127.0.0.1@evil.example evil.example 127.0.0.1:1;x".split()
+HOSTS += ["evil.example:8767", "127.0.0.1.evil.example", "a@localhost", "[::1]", "0.0.0.0", ""]
+HOSTS += ["127.0.0.1.evil.example", "a@localhost", "[::1]", "0.0.0.0", "127.0.0.1:1;x", ""]
 
 
 async def test_a_name_that_was_made_to_lead_here_gets_nothing() -> None:
@@ -147,7 +140,7 @@ async def test_each_visitor_has_a_process_that_ends_with_the_visit() -> None:
         await pages[1].send_str(json.dumps(["ping", "7"]))
         assert await pages[1].receive_json() == ["pong", "7"], "nothing of the first visitor's came here"
         await pages[0].close()
-        assert await gone(pids[0]) and is_there(pids[1])
+        assert await gone(pids[0]) and Path(f"/proc/{pids[1]}").exists()
         await pages[1].send_str(json.dumps(["resize", {"width": 100, "height": 1e9}]))
         assert json.loads((await pages[1].receive_bytes())[1:]) == {"type": "resize", "width": 100, "height": 1000}
     assert await gone(pids[1]), "the server's end is the end of its apps"
@@ -176,31 +169,33 @@ async def test_an_app_that_fails_says_why_in_its_page() -> None:
         assert (await page.receive()).type is WSMsgType.CLOSE
 
 
-async def test_an_app_that_does_not_leave_is_made_to(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_app_that_does_not_leave_is_made_to_and_too_many_visitors_are_told(monkeypatch) -> None:
     monkeypatch.setattr("attncli.servers.browser.SECONDS_TO_LEAVE", 0.1)
     async with client_of(BrowserServer(STUBBORN, TOKEN, "en")) as client:
         page = await client.ws_connect(f"/{TOKEN}/ws", headers=origin(client))
         pid = int(await page.receive_bytes())
         await page.close()
         assert await gone(pid)
-
-
-async def test_more_visitors_than_the_machine_bears_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("attncli.servers.browser.MOST_VISITORS", 0)
-    async with client_of() as client:
+        monkeypatch.setattr("attncli.servers.browser.MOST_VISITORS", 0)
         page = await client.ws_connect(f"/{TOKEN}/ws", headers=origin(client))
         assert b"Too many" in await page.receive_bytes()
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run `attn serve` over a folder that is set up; yield the process and its URL."""
-    (tmp_path / "home").mkdir()
+def home(tmp_path: Path, indexed_home: Path) -> Path:
+    """Return a folder that is set up."""
+    copytree(indexed_home, tmp_path / "home")
     (tmp_path / "home" / "config.toml").write_text('lang = "en"\n', encoding="utf-8")
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def served(home: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run `attn serve`; yield the process and its URL."""
     process = subprocess.Popen(
-        [*ATTN, "--home", str(tmp_path / "home"), "serve", "--port", "0"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        [*ATTN, "--home", str(home), "serve", "--port", "0"],
+        stdout=PIPE,
+        stderr=PIPE,
         text=True,
         env={**os.environ, "TERM": "dumb"},
     )
@@ -239,35 +234,29 @@ async def test_the_apps_end_with_the_program_however_it_ends(served: Any, how: s
         assert process.stderr.read() == ("attn: interrupted; everything recorded so far is kept\n" if code else "")
 
 
-def ask(url: URL) -> bytes:
-    with socket.create_connection(("127.0.0.1", url.port), 5) as connection:
-        connection.settimeout(30)
-        connection.sendall(f"GET {url.path} HTTP/1.1\r\nHost: 127.0.0.1:{url.port}\r\n\r\n".encode())
-        return connection.recv(12)
-
-
 def test_strangers_that_do_not_finish_their_requests_keep_nobody_out(served: Any) -> None:
     process, url = served
+    port = URL(url).port
     listening = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()
-    places = [line.split()[1] for line in listening if line.split()[1].endswith(f":{URL(url).port:04X}")]
-    assert places == [f"0100007F:{URL(url).port:04X}"], "only this machine is listened to"
+    places = [line.split()[1] for line in listening if line.split()[1].endswith(f":{port:04X}")]
+    assert places == [f"0100007F:{port:04X}"], "only this machine is listened to"
     with ExitStack() as opened:
-        strangers = []
-        for _ in range(4 * MOST_STRANGERS):
-            stranger = opened.enter_context(socket.create_connection(("127.0.0.1", URL(url).port), 5))
-            stranger.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX: ")
-            strangers.append(stranger)
-        assert ask(URL(url)) == b"HTTP/1.1 200"
+
+        def say(said: bytes) -> socket.socket:
+            connection = opened.enter_context(socket.create_connection(("127.0.0.1", port), 5))
+            connection.settimeout(30)
+            connection.sendall(said)
+            return connection
+
+        mine = f"GET {URL(url).path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+        strangers = [say(b"GET / HTTP/1.1\r\nHost: x\r\nX: ") for _ in range(4 * MOST_STRANGERS)]
+        assert say(mine).recv(12) == b"HTTP/1.1 200"
         for said in (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", b"\0" * 100, b"GET / HTTP/9\r\n\r\n"):
-            with socket.create_connection(("127.0.0.1", URL(url).port), 5) as connection:
-                connection.sendall(said)
-                connection.settimeout(30)
-                assert b" 400 " in connection.recv(40)
+            assert b" 400 " in say(said).recv(40)
         for stranger in strangers:
-            stranger.settimeout(30)
             with suppress(ConnectionResetError):
                 assert stranger.recv(1) == b""
-        assert ask(URL(url)) == b"HTTP/1.1 200"
+        assert say(mine).recv(12) == b"HTTP/1.1 200"
     process.send_signal(signal.SIGTERM)
     assert process.wait(30) == 0
     assert process.stderr.read() == ""
@@ -301,22 +290,18 @@ async def test_a_visitor_who_named_the_token_stays() -> None:
     await runner.cleanup()
 
 
-def test_a_port_that_is_taken_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_port_that_is_taken_is_one_line(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert main(["--home", str(tmp_path), "serve", "--port", str(port)]) == 2
+        assert main(["--home", str(home), "serve", "--port", str(port)]) == 2
     said = capsys.readouterr()
     assert said.out == "" and said.err.startswith(f"attn: cannot listen on port {port} of 127.0.0.1 (")
     assert "use --port 0 for a free one" in said.err and said.err.count("\n") == 1
 
 
-def test_an_app_whose_page_is_gone_does_not_stay(tmp_path: Path) -> None:
-    from attncli.tui.app import WEB_DRIVER
-
+def test_an_app_whose_page_is_gone_does_not_stay(home: Path) -> None:
     environment = {**os.environ, "TEXTUAL_DRIVER": WEB_DRIVER}
-    app = subprocess.Popen(
-        [*ATTN, "--home", str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
-    )
+    app = subprocess.Popen([*ATTN, "--home", str(home)], stdin=PIPE, stdout=PIPE, env=environment)
     assert app.stdout is not None and app.stdin is not None
     assert app.stdout.readline() == b"__GANGLION__\n"
     time.sleep(1)

@@ -34,13 +34,9 @@ def rows(home: Home) -> list[LogRow]:
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    """Return the home of a new learner, with the first challenge solved in a file."""
-    home = Home(tmp_path_factory.mktemp("home"))
-    with Workspace.open(home, lambda: datetime.now(UTC)) as workspace:
-        first = workspace.library.challenges()[0]
-        home.solutions.mkdir()
-        shutil.copy(Path(first.folder) / "reference.py", home.solutions / f"{first.id}.py")
+def home(tmp_path_factory: pytest.TempPathFactory, indexed_home: Path) -> Home:
+    """Return the home of a learner who has set it up."""
+    home = Home(shutil.copytree(indexed_home, tmp_path_factory.mktemp("served") / "home"))
     home.config.write_text('lang = "en"\n', encoding="utf-8")
     return home
 
@@ -124,7 +120,7 @@ def test_two_visitors_never_meet_and_have_a_session_each(
 def open_editor(page: ServedPage, url: str) -> None:
     """Go from Home to the editor of the first challenge; each key waits for its screen."""
     at_home(page, url)
-    for key, text in (("c", "Causal mask"), ("enter", "Grade"), ("w", "Ctrl+S")):
+    for key, text in (("c", "Causal mask"), ("enter", "Write here"), ("w", "Ctrl+S")):
         page.press(key)
         page.wait_for(text)
 
