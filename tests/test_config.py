@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Callable
 from datetime import date, time, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,12 +20,8 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "home" / "config.toml"
 
 
-def test_without_a_file_everything_is_the_default(path: Path) -> None:
+def test_without_a_file_everything_is_the_default_and_the_language_follows_the_locale(path: Path) -> None:
     assert load(path, {}) == Settings()
-    assert load(path, {"LANG": "zh_CN.UTF-8"}).lang == "zh"
-
-
-def test_the_language_follows_the_locale() -> None:
     for environ, lang in (
         ({}, "en"),
         ({"LANG": "zh_TW.UTF-8"}, "zh"),
@@ -30,7 +29,7 @@ def test_the_language_follows_the_locale() -> None:
         ({"LANG": "de_DE", "LC_MESSAGES": "zh"}, "zh"),
         ({"LANG": ""}, "en"),
     ):
-        assert default_lang(environ) == lang
+        assert default_lang(environ) == load(path, environ).lang == lang
 
 
 @pytest.mark.parametrize(
@@ -162,23 +161,20 @@ def test_only_settings_that_move_schedules_are_in_their_fingerprint() -> None:
         assert plain._replace(**change).scheduling != plain.scheduling  # type: ignore[arg-type]
 
 
-def test_a_home_that_may_not_be_read_names_the_way_out(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> str:
-        raise PermissionError(13, "Permission denied")
+def test_a_full_disk_and_a_place_that_cannot_be_used_are_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(number: int) -> Callable[..., Any]:
+        def raising(*_: object, **__: object) -> None:
+            raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(Path, "read_text", refuse)
-    with pytest.raises(EnvironmentFailure, match=r"Permission denied.*--home"):
-        load(path, {})
-
-
-def test_a_full_disk_and_a_place_that_cannot_be_written_are_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(handle: int) -> None:
-        raise OSError(28, "No space left on device")
+        return raising
 
     with monkeypatch.context() as on_a_full_disk, pytest.raises(EnvironmentFailure, match="free some disk space"):
-        on_a_full_disk.setattr(os, "fsync", full)
+        on_a_full_disk.setattr(os, "fsync", fail(errno.ENOSPC))
         save(path, "lang", "zh")
     assert list(path.parent.iterdir()) == []
     (path.parent / "file").write_text("")
     with pytest.raises(EnvironmentFailure, match="choose another folder with --home"):
         save(path.parent / "file" / "config.toml", "lang", "en")
+    monkeypatch.setattr(Path, "read_text", fail(errno.EACCES))
+    with pytest.raises(EnvironmentFailure, match=r"Permission denied.*--home"):
+        load(path, {})

@@ -49,7 +49,7 @@ on_unix = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="there are no mo
 
 
 @on_unix
-def test_a_folder_with_nothing_but_attn_s_is_its_owner_s_alone(tmp_path: Path) -> None:
+def test_a_folder_with_nothing_but_attn_s_is_its_owner_s_alone_and_others_stay_as_they_are(tmp_path: Path) -> None:
     home = paths.Home(tmp_path / "home")
     home.keep_private()
     assert not home.root.exists()
@@ -60,16 +60,14 @@ def test_a_folder_with_nothing_but_attn_s_is_its_owner_s_alone(tmp_path: Path) -
     home.root.chmod(0o775)
     home.keep_private()
     assert mode(home.root) == 0o700
-
-
-@on_unix
-@pytest.mark.parametrize(("name", "before"), [("thesis.tex", 0o755), ("cache.db", 0o1777), ("cache.db", 0o500)])
-def test_a_folder_that_is_for_others_too_stays_as_it_is(tmp_path: Path, name: str, before: int) -> None:
-    (tmp_path / name).touch()
-    tmp_path.chmod(before)
-    paths.Home(tmp_path).keep_private()
-    assert mode(tmp_path) == before
-    tmp_path.chmod(0o700)
+    for name, before in (("thesis.tex", 0o755), ("cache.db", 0o1777), ("cache.db", 0o500)):
+        folder = tmp_path / f"{name}-{before}"
+        folder.mkdir()
+        (folder / name).touch()
+        folder.chmod(before)
+        paths.Home(folder).keep_private()
+        assert mode(folder) == before
+        folder.chmod(0o700)
 
 
 @on_unix
@@ -79,9 +77,7 @@ def test_the_folder_that_a_command_makes_is_its_owner_s_alone(tmp_path: Path) ->
         assert mode(tmp_path / f"home{number}") == 0o700
 
 
-def test_a_tilde_is_the_folder_of_the_user_wherever_it_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tilde_is_the_users_folder_wherever_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     assert paths.home(Path("~/x"), {}).root == tmp_path / "x" == paths.home(None, {"ATTN_HOME": "~/x"}).root
     assert paths.expanded("~/sub/a.py") == str(tmp_path / "sub" / "a.py")
@@ -104,9 +100,7 @@ def test_what_is_written_is_there_and_nothing_else(tmp_path: Path) -> None:
     assert file.read_text() == "three\n" and list(tmp_path.iterdir()) == [file]
 
 
-def test_it_is_on_disk_before_it_gets_its_name_and_the_name_after_that(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_on_disk_before_it_gets_its_name_and_then_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, done = tmp_path / "a.txt", list[str]()
     sync = os.fsync
 

@@ -118,9 +118,7 @@ PACKAGES = {
 
 
 @pytest.mark.parametrize("package", PACKAGES.values(), ids=PACKAGES)
-def test_cards_and_history_come_in_and_twice_is_once(
-    workspace: Workspace, filled: Anki, package: Callable[[Anki], Path]
-) -> None:
+def test_cards_and_history_come_in_once(workspace: Workspace, filled: Anki, package: Callable[[Anki], Path]) -> None:
     pytest.importorskip("zstandard", reason="packages of newer Ankis need the extra anki")
     expected = filled.col.db.scalar("SELECT count(*) FROM revlog WHERE ease > 0")
     count, path = filled.col.card_count(), package(filled)
@@ -143,9 +141,7 @@ def test_cards_and_history_come_in_and_twice_is_once(
     assert len(reviews(workspace)) == done.new_reviews
 
 
-def test_later_answers_and_cards_are_added_and_what_was_corrected_by_hand_stays(
-    workspace: Workspace, filled: Anki
-) -> None:
+def test_later_answers_and_cards_are_added_and_corrections_stay(workspace: Workspace, filled: Anki) -> None:
     before = import_package(workspace, filled.export("one.apkg"))
     (file,) = before.files
     file.write_text(file.read_text("utf-8").replace("encoder", "the encoder"), "utf-8")
@@ -210,7 +206,7 @@ TEXTS = {
 }
 
 
-def test_texts_keep_their_meaning_and_what_is_hidden_stays_hidden(
+def test_texts_keep_their_meaning_and_secrets(
     workspace: Workspace, theirs: Anki, small_bank: Path, small_impl: Path
 ) -> None:
     for front in TEXTS:

@@ -106,17 +106,14 @@ def test_names_that_cannot_be_had_are_refused(attn: Attn) -> None:
         assert message in done.line
 
 
-def test_in_a_checkout_a_challenge_lies_among_the_bundled_ones(attn: Attn, small_impl: Path) -> None:
+def test_in_a_checkout_a_challenge_lies_among_the_bundled_ones_elsewhere_in_the_home(
+    attn: Attn, home: Path, small_impl: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     done = attn("new", "challenge", "basics/2d-sum", "--lang", "zh")
-    assert done.out == f"{small_impl / 'basics' / '2d-sum'}\n"
-    assert "attn verify 2d-sum" in done.err
+    assert done.out == f"{small_impl / 'basics' / '2d-sum'}\n" and "attn verify 2d-sum" in done.err
     text = (small_impl / "basics" / "2d-sum" / "reference.py").read_text(encoding="utf-8")
     assert "def the_2d_sum(x: Tensor) -> Tensor:" in text
-
-
-def test_a_folder_that_cannot_be_written_is_told(attn: Attn, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "in_checkout", lambda: False)
-    home.mkdir()
     (home / "challenges").write_text("a file\n", encoding="utf-8")
     assert "cannot write" in attn("new", "challenge", "mine/soft-sign").line
 
@@ -145,13 +142,10 @@ def test_without_a_question_there_is_a_place_for_it(attn: Attn, home: Path) -> N
     )
     assert attn("new", "card", "mine").out == f"{path}:7\n"
     assert [card["id"] for card in attn("cards", "--topic", "mine", "--json").json] == ["mine-01", "mine-02"]
-
-
-def test_beside_bundled_cards_it_takes_none_of_their_ids(attn: Attn, home: Path) -> None:
     for number in (1, 2):
         assert attn("new", "card", "kv", "--question", f"Q{number}", "--answer", "A").code == 0
-    ids = [card["id"] for card in attn("cards", "--topic", "kv", "--json").json]
-    assert {"kv-own-01", "kv-own-02", "kv-01"} <= {*ids}
+    ids = {card["id"] for card in attn("cards", "--topic", "kv", "--json").json}
+    assert {"kv-own-01", "kv-own-02", "kv-01"} <= ids, "it takes no id of a bundled card"
 
 
 @pytest.mark.parametrize("indent", ["", "  ", "    "])

@@ -13,6 +13,8 @@ from attncli.bank.check import Report
 from attncli.bank.problems import Problem
 from attncli.i18n import quoted
 
+from .conftest import Attn
+
 GOOD = """\
 topic: mine
 cards:
@@ -63,11 +65,11 @@ def test_a_good_bank_has_nothing_on_stdout_and_notes_are_grouped_on_stderr(
     assert (out, last) == ("", "2 cards in 1 file: no problems; 2 notes")
 
 
-def test_own_banks_are_checked_when_no_path_is_given(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "home" / "banks").mkdir(parents=True)
-    (tmp_path / "home" / "banks" / "mine.yaml").write_text(BAD, encoding="utf-8")
-    assert main(["--home", str(tmp_path / "home"), "bank", "check"]) == 1
-    assert "home/banks/mine.yaml:5:12: " in capsys.readouterr().out
+def test_own_banks_are_checked_when_no_path_is_given(attn: Attn, home: Path) -> None:
+    (home / "banks").mkdir(parents=True)
+    (home / "banks" / "mine.yaml").write_text(BAD, encoding="utf-8")
+    done = attn("bank", "check")
+    assert done.code == 1 and f"{home}/banks/mine.yaml:5:12: " in done.out
 
 
 def test_a_terminal_without_unicode_gets_escapes(bank: Path) -> None:

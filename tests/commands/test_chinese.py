@@ -83,9 +83,7 @@ def test_english_help_is_clicks_own_also_after_chinese(attn: Attn) -> None:
     assert re.search(r"\[again\|hard\|good\|easy\]\n +［必填］", attn("answer", "-h", "--lang", "zh").out)
 
 
-def test_options_the_setting_and_the_environment_choose_the_language_of_help(
-    attn: Attn, home: Path, tmp_path: Path, monkeypatch: Any
-) -> None:
+def test_what_chooses_the_language_of_help(attn: Attn, home: Path, tmp_path: Path, monkeypatch: Any) -> None:
     def is_chinese(*words: object) -> bool:
         return attn(*words).out.startswith("用法：attn due [选项]\n")
 
@@ -121,65 +119,37 @@ def test_completion_explains_commands_and_options_in_chinese(attn: Attn, monkeyp
     assert "bury\nTake CARD out" in completed(attn, monkeypatch, "attn bu", "C.UTF-8")
 
 
-# The folder HERE has a.py, text.txt, and a config.toml with three faults.
-CALLS = """\
-show nosuch
-show at-01
-cards zzzzqq
-cards --topic kvv
-challenges --track nope
-start doubel
-start double --bug --repair 1
-start double --seed 3
-grade double HERE/none.py
-grade double HERE
-grade double HERE/a.py --timeout nan
-undo
-config lnag
-config lang de
-config new_per_day x
-config topic_retention.att 3
-config interview 2020-01-01
---home HERE due
-plan
-export summary --interview 2020-01-01
-export summary --format pdf -o HERE/a.html
-export anki -o HERE/a.txt
-export log -o HERE/no/x.jsonl
-import log HERE/none.jsonl
-import log HERE/text.txt
-import anki HERE/text.txt
-sync HERE/none
-restore HERE/text.txt
-backup -o HERE/a.py
-bank check HERE/none
-bank check HERE/text.txt
-verify nosuch
-new challenge X
-new card A/B
-experiment nosuch
-experiment --quick
-cohort HERE/none
-cohort HERE -o HERE/x.doc
-review
-drill --topic att --kind numeric --plain
-optimize
-answer att-01 --rating good --at 1980-01-01T00:00:00Z"""
+# The folder HERE has a.py, text.txt, and a config.toml with two faults.
+CALLS = """
+show nosuch | show at-01 | cards zzzzqq | cards --topic kvv | challenges --track nope | start doubel |
+start double --bug --repair 1 | start double --seed 3 | grade double HERE/none.py | grade double HERE |
+grade double HERE/a.py --timeout nan | undo | config lnag | config lang de | config new_per_day x |
+config topic_retention.att 3 | config interview 2020-01-01 | --home HERE due | plan |
+export summary --interview 2020-01-01 | export summary --format pdf -o HERE/a.html | export anki -o HERE/a.txt |
+export log -o HERE/no/x.jsonl | import log HERE/none.jsonl | import log HERE/text.txt |
+import anki HERE/text.txt | sync HERE/none | restore HERE/text.txt | backup -o HERE/a.py | bank check HERE/none |
+bank check HERE/text.txt | verify nosuch | new challenge X | new card A/B | experiment nosuch |
+experiment --quick | cohort HERE/none | cohort HERE -o HERE/x.doc | review |
+drill --topic att --kind numeric --plain | optimize | answer att-01 --rating good --at 1980-01-01T00:00:00Z
+"""
 
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "here"
     folder.mkdir()
-    (folder / "a.py").touch()
-    (folder / "text.txt").write_text("no bank, no log, no deck", encoding="utf-8")
-    (folder / "config.toml").write_text('theme = "pink"\nday_start = 25\nthemes = 1\n', encoding="utf-8")
+    for name, text in (
+        ("a.py", ""),
+        ("text.txt", "no bank, no log, no deck"),
+        ("config.toml", "day_start = 25\nx = 1\n"),
+    ):
+        (folder / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(folder)
     return folder
 
 
 def test_refusals_are_in_chinese_with_the_same_code(attn: Attn, here: Path) -> None:
-    for call in CALLS.splitlines():
+    for call in map(str.strip, CALLS.split("|")):
         words = [word.replace("HERE", str(here)) for word in call.split()]
         chinese, english = attn("--lang", "zh", *words), attn("--lang", "en", *words)
         assert chinese.code == english.code, call

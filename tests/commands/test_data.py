@@ -18,9 +18,7 @@ from .conftest import Attn, Program
     ("export", "name", "right"),
     [("anki", "d.txt", ".apkg"), ("log", "log.json", ".jsonl"), ("summary", "s.apkg", ".pdf")],
 )
-def test_a_name_that_asks_for_another_format_is_refused(
-    attn: Attn, tmp_path: Path, export: str, name: str, right: str
-) -> None:
+def test_a_name_of_another_format_is_refused(attn: Attn, tmp_path: Path, export: str, name: str, right: str) -> None:
     file = tmp_path / name
     refused = attn("export", export, "-o", str(file))
     assert refused.code == 2 and str(file) in refused.line and right in refused.line
@@ -52,7 +50,7 @@ def test_a_dash_is_standard_output(attn: Attn, tmp_path: Path, monkeypatch: pyte
     assert not (tmp_path / "-").exists()
 
 
-def test_a_deck_goes_into_a_pipe_and_not_onto_a_terminal(
+def test_a_deck_goes_into_a_pipe_alone(
     attn: Attn, program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -46,8 +46,7 @@ LIMIT = 9
 ENDLESS = """\
 def run(seed, quick, progress):
     import fcntl, time
-    held = open({lock!r}, "w")
-    fcntl.flock(held, fcntl.LOCK_EX)
+    fcntl.flock(held := open({lock!r}, "w"), fcntl.LOCK_EX)
     while True:
         time.sleep(1)
 """
@@ -137,23 +136,17 @@ def test_a_text_that_cannot_be_looked_at_is_told(attn: Attn, toy: Path, request:
         assert (refused.code, refused.out) == (2, "") and said in refused.err
 
 
-@pytest.mark.parametrize("limit", [9, 1])
-def test_json_is_one_document_whatever_the_outcome(attn: Attn, toy: Path, limit: int) -> None:
-    fails_from(toy, limit)
-    done = attn("experiment", "toy", "--json")
-    assert done.code == (0 if limit == 9 else 1)
-    document = done.json
-    assert document["holds"] is (limit == 9)
-    assert [seed["holds"] for seed in document["seeds"]] == [seed < limit for seed in range(3)]
-    assert document["seeds"][0]["plots"] == [
-        {"kind": "bar", "title": "Plot", "x": ["x"], "series": [{"name": "s", "y": [1]}], "log": ""}
-    ]
-    assert (document["caveats"], document["quick"]) == (["Only a toy."], False)
+def test_json_is_one_document_whatever_the_outcome(attn: Attn, toy: Path) -> None:
+    plot = {"kind": "bar", "title": "Plot", "x": ["x"], "series": [{"name": "s", "y": [1]}], "log": ""}
+    for limit, code in ((9, 0), (1, 1)):
+        fails_from(toy, limit)
+        done = attn("experiment", "toy", "--json")
+        assert (done.code, done.json["holds"], done.json["seeds"][0]["plots"]) == (code, code == 0, [plot])
+        assert [seed["holds"] for seed in done.json["seeds"]] == [seed < limit for seed in range(3)]
+        assert (done.json["caveats"], done.json["quick"]) == (["Only a toy."], False)
 
 
-def test_what_cannot_be_used_is_told_before_anything_is_run_and_an_experiment_that_dies_ends_with_3(
-    attn: Attn, toy: Path
-) -> None:
+def test_what_cannot_be_used_is_told_before_anything_is_run_and_death_ends_with_3(attn: Attn, toy: Path) -> None:
     toy.write_text(TOY.replace("    series =", "    raise RuntimeError('no')\n    series ="), encoding="utf-8")
     for words, said in (
         (["toi"], "there is no experiment toi; did you mean toy?"),
@@ -184,14 +177,12 @@ def test_the_command_itself_loads_neither_torch_nor_rich(program: Program, toy: 
 
 def test_ctrl_c_ends_the_experiment_too(program: Program, toy: Path, tmp_path: Path) -> None:
     lock = tmp_path / "lock"
-    head = TOY.partition("def both")[0]
-    toy.write_text(head + ENDLESS.format(lock=str(lock)), encoding="utf-8")
+    toy.write_text(TOY.partition("def both")[0] + ENDLESS.format(lock=str(lock)), encoding="utf-8")
     process = program("experiment", "toy")
     assert waited_for(lambda: lock.exists() and not free(lock))
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (130, "")
-    assert err == "attn: interrupted; everything recorded so far is kept\n"
+    assert (process.returncode, out, err) == (130, "", "attn: interrupted; everything recorded so far is kept\n")
     assert waited_for(lambda: free(lock))
 
 

@@ -57,26 +57,9 @@ def hostile_home(home: Path) -> Path:
 
 
 CALLS = """\
-due
-due --json
-cards
-cards --json
-cards --topic zz
-show zz-01 --json
-show bidi-01 --lang zh
-stats
-stats --json
-bank check
-bank check --json
-challenges
-challenges --json
-hint own
-solution own
-start own --bug --force
-suspend zz-01
-answer bidi-01 --rating again
-doctor
-config""".splitlines()
+due|due --json|cards|cards --json|cards --topic zz|show zz-01 --json|show bidi-01 --lang zh|stats|\
+stats --json|bank check|bank check --json|challenges|challenges --json|hint own|solution own|\
+start own --bug --force|suspend zz-01|answer bidi-01 --rating again|doctor|config""".split("|")
 CALLS += [f"show {card}" for card in ("bidi-01", "evil-01", *(f"zz-0{number}" for number in range(1, 7)))]
 CALLS += [f"show no\x1b[31m{HOSTILE}such", f"no{HOSTILE}such"]
 
@@ -98,7 +81,7 @@ def test_a_plain_review_says_text_alone(attn: Attn, hostile_home: Path) -> None:
     assert hidden_in(done.out + done.err) == []
 
 
-def test_on_a_terminal_a_reference_becomes_no_override_and_a_link_shows_where_it_leads(
+def test_on_a_terminal_a_link_shows_where_it_leads(
     attn: Attn, hostile_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("attncli.commands.cards.on_terminal", lambda: True)
@@ -136,7 +119,7 @@ def test_a_summary_and_the_exported_log_hold_the_code_and_nothing_hidden(attn: A
     assert [row["payload"]["source"] for row in rows if row["kind"] == "attempt"] == [KEPT]
 
 
-def test_a_report_names_and_quotes_what_steers_nothing(
+def test_a_report_quotes_what_steers_nothing(
     attn: Attn, hostile_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = json.loads((BANKS.parent / "hostile_report.json").read_text(encoding="utf-8"))

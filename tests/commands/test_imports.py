@@ -38,9 +38,7 @@ def loaded_by(program: Program, *words: str) -> set[str]:
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
-def test_a_command_loads_no_heavy_library_it_does_not_need(
-    program: Program, attn: Attn, words: list[str], loaded: str
-) -> None:
+def test_a_command_loads_no_heavy_library_in_vain(program: Program, attn: Attn, words: list[str], loaded: str) -> None:
     attn("answer", "att-01", "--rating", "good")  # the bank is indexed now
     attn("due")  # and today's list is made
     assert loaded_by(program, *words) <= set(loaded.split())

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -66,9 +67,9 @@ def ladder(bundled_attn: Attn, zygote: ZygoteClient, engines: Engines, monkeypat
 
 
 @pytest.fixture(scope="module")
-def learner(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def learner(tmp_path_factory: pytest.TempPathFactory, indexed_home: Path) -> Path:
     """Return the folder of a learner who has solved two pieces and tried a third."""
-    home = tmp_path_factory.mktemp("learner")
+    home = copytree(indexed_home, tmp_path_factory.mktemp("learner") / "home")
     with Workspace.open(paths.Home(home), lambda: datetime(2026, 5, 1, 9, tzinfo=UTC)) as workspace:
         for id, file in RIGHT.items():
             report = GradeReport(challenge=id, file=str(file), verdict="accepted", rung="solved")
@@ -78,8 +79,8 @@ def learner(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-def test_whoever_has_solved_nothing_is_told_how_to_begin(ladder: Attn, tmp_path: Path) -> None:
-    done = ladder(tmp_path / "new")
+def test_whoever_has_solved_nothing_is_told_how_to_begin(ladder: Attn, home: Path) -> None:
+    done = ladder(home)
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines()[0].split() == ["role", "piece", "source", "calls", "in", "the", "engine"]
     assert done.out.count(" reference ") == 20
@@ -87,6 +88,7 @@ def test_whoever_has_solved_nothing_is_told_how_to_begin(ladder: Attn, tmp_path:
     assert "attn start input-embedding" in done.out.splitlines()[-1]
 
 
+@pytest.mark.full
 def test_solved_pieces_have_their_seats_and_what_was_only_tried_has_none(ladder: Attn, learner: Path) -> None:
     done = ladder(learner, "--json")
     assert (done.code, done.err) == (0, "")
@@ -115,12 +117,12 @@ def test_a_file_that_breaks_the_engine_is_named_with_the_place_in_both_languages
     assert blame == {**told, "says": "训练：第一个 block 的输出"}
 
 
-def test_a_call_that_makes_no_sense_is_refused(ladder: Attn, tmp_path: Path) -> None:
+def test_a_call_that_makes_no_sense_is_refused(ladder: Attn, home: Path) -> None:
     for piece, says in (
         ("rope", "--piece rope has no file; write it as --piece rope=rope.py"),
         ("roper=x.py", "the engine has no piece roper; did you mean rope?"),
         ("zzz=x.py", "the engine has no piece zzz; use one of input-embedding, "),
         ("rope=nowhere.py", "there is no file nowhere.py"),
     ):
-        done = ladder(tmp_path, "--piece", piece)
+        done = ladder(home, "--piece", piece)
         assert done.code == 2 and says in done.line

@@ -101,9 +101,7 @@ def test_config_prints_what_it_kept_and_refuses_a_past_date(attn: Attn) -> None:
     assert attn("config", "interview").out == "\n"
 
 
-def test_before_the_day_begins_the_summary_counts_days_as_the_plan_does(
-    attn: Attn, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_before_the_day_begins_the_summary_counts_as_the_plan_does(attn: Attn, monkeypatch: pytest.MonkeyPatch) -> None:
     attn("config", "interview", SOON)
     midnight = datetime.combine(TODAY, datetime.min.time()).replace(hour=1).astimezone() + timedelta(days=1)
     monkeypatch.setattr(program, "Session", lambda: Session(lambda: midnight.astimezone(UTC)))

@@ -357,9 +357,7 @@ def test_a_draft_is_tested_and_then_repaired(ask: Attn, small_impl: Path, monkey
     assert result.out.endswith("--seed 3 --assistant\n")
 
 
-def test_the_interview_has_the_level_that_is_set_unless_another_is_named(
-    ask: Attn, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_interview_has_the_level_that_is_set_or_named(ask: Attn, monkeypatch: pytest.MonkeyPatch) -> None:
     wished: list[str] = []
     monkeypatch.setattr(plain, "hold_interview", lambda workspace, options, read: wished.append(options.level))
     for level, words in (("any", ()), ("research", ()), ("research", ("--level", "screen"))):

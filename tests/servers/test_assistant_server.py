@@ -209,7 +209,7 @@ def test_lines_that_are_no_protocol_are_survived(home: Path) -> None:
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in done.stdout.splitlines())
 
 
-def test_without_the_sdk_or_standard_input_it_is_one_line(
+def test_without_the_sdk_or_stdin_it_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "stdin", None)

@@ -88,9 +88,7 @@ def test_everything_loads_without_a_network_and_nothing_else_is_asked_for(page: 
     assert refused == "TypeError" and page.run("return window.refused") == ["http://127.0.0.1:1/"]
 
 
-def test_two_visitors_never_meet_and_have_a_session_each(
-    page: ServedPage, url: str, home: Home, tmp_path: Path
-) -> None:
+def test_two_visitors_never_meet_with_a_session_each(page: ServedPage, url: str, home: Home, tmp_path: Path) -> None:
     before = len(rows(home))
     with closing(ServedPage(tmp_path / "second")) as second:
         at_home(page, url)
@@ -135,9 +133,7 @@ def test_what_was_typed_is_there_when_a_closed_page_is_opened_again(page: Served
     assert "# quetzal" in (home.solutions / "causal-mask.py").read_text(encoding="utf-8")
 
 
-def test_a_page_is_drawn_for_its_size_takes_a_key_right_after_escape_and_opens_again(
-    page: ServedPage, url: str
-) -> None:
+def test_a_page_is_drawn_for_its_size_takes_a_key_after_escape_and_opens_again(page: ServedPage, url: str) -> None:
     at_home(page, url)
     wide = page.columns
     page.resize(820, 600)
