@@ -67,6 +67,7 @@ def reason_not_to_run(command: str) -> str:
     return next((reason for pattern, reason in NOT_RUN.items() if re.search(pattern, command)), "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
     [

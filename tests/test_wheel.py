@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 DATA = "attncli/_data"
 WHERE = "import attncli, sys; sys.stdout.write(attncli.__file__)"
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="grading wants Linux")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="grading wants Linux")]
 
 
 @pytest.fixture(scope="module")

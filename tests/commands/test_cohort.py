@@ -68,6 +68,7 @@ def honest(tmp_path: Path) -> Path:
     return write(tmp_path / "class", files)
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 def test_a_class_is_graded_kept_and_told_in_every_form(attn: Attn, honest: Path, tmp_path: Path) -> None:
     first = attn("cohort", honest, "--json", "--jobs", "1")

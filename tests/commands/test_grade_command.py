@@ -14,7 +14,7 @@ from attncli.bank.challenge_rules import load_repairs
 from attncli.domain.challenge import planted
 from attncli.sandbox.policy import gpu_is_seen
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 
 ROOT = Path(__file__).parent.parent.parent
 SDPA = ROOT / "impl" / "attention" / "sdpa"

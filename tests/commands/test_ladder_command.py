@@ -22,7 +22,11 @@ from attncli.sandbox.zygote_client import ZygoteClient
 
 from .conftest import Attn
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.skipif(sys.platform != "linux", reason="workers want Linux")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.sandbox,
+    pytest.mark.skipif(sys.platform != "linux", reason="workers want Linux"),
+]
 
 ROOT = Path(__file__).parents[2]
 IMPL = ROOT / "impl"

@@ -56,6 +56,7 @@ def read(document: bytes) -> tuple[PdfReader, str]:
 
 
 @needs_fonts
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lang", "parts"), [("zh", ["notes"]), *(pytest.param(lang, PARTS, marks=pytest.mark.full) for lang in LANGS)]
 )

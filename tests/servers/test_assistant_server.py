@@ -136,6 +136,7 @@ def home(tmp_path: Path, indexed_home: Path) -> Path:
     return copytree(indexed_home, tmp_path / "home")
 
 
+@pytest.mark.slow
 async def test_a_real_client_drives_a_review_and_a_grading(home: Path, tmp_path: Path) -> None:
     words = ["-m", "attncli", "--home", str(home), "mcp"]
     said = (tmp_path / "stderr").open("w+", encoding="utf-8")

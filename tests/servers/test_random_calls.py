@@ -140,6 +140,7 @@ class Play:
             self.put, self.attempted, self.reviews = "", False, self.reviews + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "calls"), [(0, CALLS), *(pytest.param(seed, 3 * CALLS, marks=pytest.mark.full) for seed in range(4))]
 )
@@ -158,8 +159,8 @@ def test_random_calls_leak_nothing_and_are_logged_as_by_the_app(
         play.step()
     assert rows(workspace) == rows(other)
     assert dict(workspace.store.schedules.all()) == dict(other.store.schedules.all())
-    assert len(workspace.store.log.of_kind(RowKind.REVIEW)) == play.reviews > 50
-    assert play.refused > 100 and min(play.done[name] for name in TOOLS) > 10, play.done
+    assert len(workspace.store.log.of_kind(RowKind.REVIEW)) == play.reviews > 40
+    assert play.refused > 100 and min(play.done[name] for name in TOOLS) > 5, play.done
     assert {workspace.library.card(row.subject).kind for row in workspace.store.log.of_kind(RowKind.REVIEW)} == set(
         KINDS
     )

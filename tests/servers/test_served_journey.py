@@ -23,7 +23,7 @@ from learner_in_app import LearnerInApp
 from learner_in_browser import LearnerInBrowser
 from served_page import ServedPage, served
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 
 def now() -> datetime:

@@ -20,7 +20,7 @@ from chromium import SECONDS, need_browser
 from learner_in_browser import LearnerInBrowser
 from served_page import ServedPage, served
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 ENTRIES = "performance.getEntriesByType"
 FILES = [
     *("page/page.css", "page/page.js", "static/js/textual.js", "static/css/xterm.css"),
