@@ -71,7 +71,11 @@ def test_a_folder_with_nothing_but_attn_s_is_its_owner_s_alone_and_others_stay_a
 
 
 @on_unix
-def test_the_folder_that_a_command_makes_is_its_owner_s_alone(tmp_path: Path) -> None:
+def test_the_folder_that_a_command_makes_is_its_owner_s_alone(
+    tmp_path: Path, small_bank: Path, small_impl: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "bundled_quizbank", lambda: small_bank)
+    monkeypatch.setattr(paths, "bundled_impl", lambda: small_impl)
     for number, words in enumerate((["due"], ["config", "lang", "zh"], ["suspend", "att-01"])):
         assert main(["--home", str(tmp_path / f"home{number}"), *words]) == 0
         assert mode(tmp_path / f"home{number}") == 0o700

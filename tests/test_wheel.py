@@ -92,6 +92,7 @@ def test_the_bank_of_the_wheel_is_in_order(installed, tmp_path):
     assert checked.returncode == 0 and "no problems" in checked.stderr
 
 
+@pytest.mark.full
 @pytest.mark.sandbox
 def test_right_is_accepted_wrong_rejected_and_nothing_is_left_beside_the_challenges(installed, tmp_path):
     before = compiled(installed)

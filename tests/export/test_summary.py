@@ -82,12 +82,16 @@ def test_weak_cards_come_with_answer_points_and_formulas_in_either_part_or_langu
         assert "Must-know" in both and "Weak cards and answers" in both
 
 
-def test_a_card_forgotten_today_counts_as_not_recalled_and_recall_falls_until_the_interview(workspace):
+def test_a_card_forgotten_today_counts_as_not_recalled(workspace):
     record.answer(workspace, "att-02", Rating.AGAIN, NOW)
     record.answer(workspace, "att-03", Rating.EASY, NOW)
     topic = {t.id: t for t in summarise(workspace, "en").topics}["att"]
     assert topic.recall_on_day == 0.5
     assert "100%" not in to_markdown(summarise(workspace, "en"))
+
+
+def test_recall_on_the_interview_day_is_lower_than_today(workspace):
+    forget(workspace, "att-02")
     today, later = (summarise(workspace, "en", day) for day in (None, date(2026, 4, 20)))
     assert 0 < later.recall_on_day < today.recall_on_day
     assert later.days_left == 50

@@ -88,6 +88,7 @@ def test_everything_loads_without_a_network_and_nothing_else_is_asked_for(page: 
     assert refused == "TypeError" and page.run("return window.refused") == ["http://127.0.0.1:1/"]
 
 
+@pytest.mark.full
 def test_two_visitors_never_meet_with_a_session_each(page: ServedPage, url: str, home: Home, tmp_path: Path) -> None:
     before = len(rows(home))
     with closing(ServedPage(tmp_path / "second")) as second:
@@ -123,6 +124,7 @@ def open_editor(page: ServedPage, url: str) -> None:
         page.wait_for(text)
 
 
+@pytest.mark.full
 def test_what_was_typed_is_there_when_a_closed_page_is_opened_again(page: ServedPage, url: str, home: Home) -> None:
     open_editor(page, url)
     page.press("# quetzal")
