@@ -103,11 +103,12 @@ def test_a_lock_is_waited_for_and_ctrl_c_records_nothing(program: Program, attn:
     attn("answer", "att-01", "--rating", "good")
     before = attn("export", "log").out
     with locked(home / name):
-        interrupted, process = (program("answer", "att-01", "--rating", "good") for _ in range(2))
+        interrupted = program("answer", "att-01", "--rating", "good")
         _wait_until_open(interrupted.pid, home / name)
         interrupted.send_signal(signal.SIGINT)
         assert one_line(interrupted, 130).startswith("attn: interrupted")
         assert attn("export", "log").out == before
+        process = program("answer", "att-01", "--rating", "good")
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(timeout=1.5)
     out, _ = process.communicate(timeout=60)
