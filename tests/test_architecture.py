@@ -1,4 +1,4 @@
-"""Limit file sizes, clocks, network use and the imports of each package; pyproject.toml has the allowed imports."""
+"""Limit file sizes, clocks, network use, imports and docstrings; pyproject.toml has the allowed imports."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,6 @@ PACKAGE = ROOT / "attncli"
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "_data" not in path.parts)
 MOST_LINES = 700
 LONGEST_FUNCTION = 70
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 NETWORK = {"http", "urllib.request", "requests", "httpx", "aiohttp", "ftplib", "smtplib", "xmlrpc"}
 # What answers on loopback, and asks nobody.
 LISTENS = {"servers/browser.py": {"aiohttp.web", "aiohttp.http_exceptions.HttpProcessingError"}}
@@ -29,6 +29,7 @@ def named(path: Path) -> str:
     return str(path.relative_to(PACKAGE))
 
 
+@cache
 def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
@@ -51,7 +52,7 @@ def test_files_and_functions_stay_small_enough_to_read() -> None:
     for path in MODULES:
         assert path.read_text(encoding="utf-8").count("\n") <= MOST_LINES, named(path)
         for node in ast.walk(tree_of(path)):
-            if isinstance(node, FUNCTIONS):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 lines = (node.end_lineno or 0) - node.lineno + 1
                 assert lines <= LONGEST_FUNCTION, f"{named(path)}:{node.lineno} {node.name}"
 
@@ -66,12 +67,8 @@ def test_the_clock_is_read_at_the_edge_alone() -> None:
                 assert owner not in ("datetime", "date", "datetime.datetime"), f"{named(path)}:{node.lineno}"
 
 
-def challenge_files() -> list[Path]:
-    return sorted((ROOT / "impl").glob("*/*/*.py")) + sorted((ROOT / "impl").glob("*/*/*/*.py"))
-
-
 def test_a_challenge_file_stands_alone() -> None:
-    for path in challenge_files():
+    for path in [*(ROOT / "impl").glob("*/*/*.py"), *(ROOT / "impl").glob("*/*/*/*.py")]:
         more = {"inputs.py": {"hypothesis"}, "tests.py": {"hypothesis", "pytest"}}
         allowed = {*IMPORTS, "__future__"} | more.get(path.name, set())
         writes_kernels = path.parent.name in ("right", "wrong") and "kernel: true" in (
@@ -85,7 +82,6 @@ def test_a_challenge_file_stands_alone() -> None:
 
 
 COMMANDS = sorted((PACKAGE / "commands").glob("[a-z]*.py"))
-TEXT_ALONE = {"torch", "rich", "yaml", "sqlite3"}
 
 
 def loaded_by(statement: str) -> set[str]:
@@ -94,23 +90,35 @@ def loaded_by(statement: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("statement", "absent"),
+    ("modules", "absent"),
     [
-        ("import attncli.cli", {"torch", "textual", "rich", "yaml", "pydantic", "fsrs", "hypothesis", "sqlite3"}),
-        ("import attncli.practice.review", {"torch", "textual", "yaml", "pydantic", "hypothesis"}),
-        ("import attncli.judge.client", {"torch", "hypothesis"}),
-        ("import attncli.experiments.runner, attncli.experiments.plots", TEXT_ALONE),
-        ("import attncli.ladder", TEXT_ALONE),
-        ("import attncli.sandbox.zygote_client", {"torch", "hypothesis"}),
-        ("import attncli.tui.app", {"torch", "hypothesis", "yaml", "pydantic"}),
-        ("import attncli.memory.optimizer", {"fsrs_rs_python"}),
-        ("import attncli.anki.exporter, attncli.anki.package", {"genanki", "zstandard"}),
-        ("import attncli.export.render", {"weasyprint", "ziafont", "ziamath", "genanki"}),
-        ("import attncli.cohort.ray_judges", {"ray"}),
-        ("import attncli.servers.mcp", {"aiohttp", "mcp", "anyio", "jsonschema", "textual"}),
-        *((f"import attncli.commands.{path.stem}", {"torch", "textual", "rich", "aiohttp"}) for path in COMMANDS),
+        ("cli", {"torch", "textual", "rich", "yaml", "pydantic", "fsrs", "hypothesis", "sqlite3"}),
+        ("practice.review", {"torch", "textual", "yaml", "pydantic", "hypothesis"}),
+        ("judge.client sandbox.zygote_client", {"torch", "hypothesis"}),
+        ("experiments.runner experiments.plots ladder", {"torch", "rich", "yaml", "sqlite3"}),
+        ("tui.app", {"torch", "hypothesis", "yaml", "pydantic"}),
+        (
+            "memory.optimizer anki.exporter anki.package export.render cohort.ray_judges",
+            {"fsrs_rs_python", "genanki", "zstandard", "weasyprint", "ziafont", "ziamath", "ray"},
+        ),
+        ("servers.mcp", {"aiohttp", "mcp", "anyio", "jsonschema", "textual"}),
+        (" ".join(f"commands.{path.stem}" for path in COMMANDS), {"torch", "textual", "rich", "aiohttp"}),
     ],
 )
-def test_importing_a_room_does_not_load_what_it_must_not(statement: str, absent: set[str]) -> None:
-    leaked = loaded_by(statement) & absent
-    assert not leaked, f"{statement} loads {leaked}"
+def test_importing_a_room_does_not_load_what_it_must_not(modules: str, absent: set[str]) -> None:
+    leaked = loaded_by(f"import {', '.join(f'attncli.{name}' for name in modules.split())}") & absent
+    assert not leaked, f"{modules} load {leaked}"
+
+
+QUESTION_WORDS = {"What", "Where", "Whether", "Who", "Which", "Whatever", "Whoever", "Whose", "Why", "When", "How"}
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def test_no_docstring_begins_with_a_question_word() -> None:
+    found = [
+        f"{named(path)}:{getattr(node, 'lineno', 1)}"
+        for path in MODULES
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, DOCUMENTED) and (ast.get_docstring(node) or "").split(" ")[0].rstrip(",:") in QUESTION_WORDS
+    ]
+    assert found == []

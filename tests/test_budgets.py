@@ -32,23 +32,16 @@ def test_the_short_form_measures_every_row(budgets):
     assert run.returncode == 0
 
 
-@pytest.mark.parametrize(
-    ("failing", "reason"),
-    [
+def test_a_row_that_fails_is_named_and_the_next_one_follows(budgets, capsys):
+    child = [sys.executable, "-c", "exit('no such card')"]
+    for failing, reason in (
         (lambda plan: 1 / 0, "ZeroDivisionError: division by zero"),
-        (
-            lambda plan: subprocess.run(
-                [sys.executable, "-c", "exit('no such card')"], check=True, capture_output=True, text=True
-            ),
-            "exit code 1 of",
-        ),
-    ],
-)
-def test_a_row_that_fails_is_named_and_the_next_one_follows(budgets, capsys, failing, reason):
-    plan = budgets.Plan(1, [])
-    bad = budgets.Measurement([budgets.Budget("first", 1), budgets.Budget("second", 2)], failing)
-    good = budgets.Measurement([budgets.Budget("third", 3)], lambda plan: [4.0])
-    assert [bad.run(plan), good.run(plan)] == [False, True]
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == ["FAILED", "FAILED", "OVER"]
-    assert "first" in lines[0] and "second" in lines[1] and all(reason in line for line in lines[:2])
+        (lambda plan: subprocess.run(child, check=True, capture_output=True, text=True), "exit code 1 of"),
+    ):
+        plan = budgets.Plan(1, [])
+        bad = budgets.Measurement([budgets.Budget("first", 1), budgets.Budget("second", 2)], failing)
+        good = budgets.Measurement([budgets.Budget("third", 3)], lambda plan: [4.0])
+        assert [bad.run(plan), good.run(plan)] == [False, True]
+        lines = capsys.readouterr().out.splitlines()
+        assert [line.split()[0] for line in lines] == ["FAILED", "FAILED", "OVER"]
+        assert "first" in lines[0] and "second" in lines[1] and all(reason in line for line in lines[:2])

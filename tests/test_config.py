@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Callable
 from datetime import date, time, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli import config
 from attncli.config import KEYS, Settings, default_lang, load, save
 from attncli.errors import ConfigInvalid, EnvironmentFailure
 
@@ -18,23 +20,16 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "home" / "config.toml"
 
 
-def test_without_a_file_everything_is_the_default(path: Path) -> None:
+def test_without_a_file_everything_is_the_default_and_the_language_follows_the_locale(path: Path) -> None:
     assert load(path, {}) == Settings()
-    assert load(path, {"LANG": "zh_CN.UTF-8"}).lang == "zh"
-
-
-@pytest.mark.parametrize(
-    ("environ", "lang"),
-    [
+    for environ, lang in (
         ({}, "en"),
         ({"LANG": "zh_TW.UTF-8"}, "zh"),
         ({"LANG": "zh_CN", "LC_ALL": "C"}, "en"),
         ({"LANG": "de_DE", "LC_MESSAGES": "zh"}, "zh"),
         ({"LANG": ""}, "en"),
-    ],
-)
-def test_the_language_follows_the_locale(environ: dict[str, str], lang: str) -> None:
-    assert default_lang(environ) == lang
+    ):
+        assert default_lang(environ) == load(path, environ).lang == lang
 
 
 @pytest.mark.parametrize(
@@ -111,11 +106,12 @@ def test_a_past_interview_is_refused_when_it_is_set_and_no_error_once_the_day_ha
     assert load(path, {}).interview == date(2027, 3, 31)
 
 
-def test_comments_and_other_keys_survive_a_change(path: Path) -> None:
+def test_comments_and_other_keys_survive_a_change_and_dates_may_be_toml_s_own(path: Path) -> None:
     path.parent.mkdir()
-    path.write_text("# mine\nlang = 'zh'  # Chinese\nnew_per_day = 3\n", encoding="utf-8")
+    path.write_text("# mine\nlang = 'zh'  # Chinese\nnew_per_day = 3\ninterview = 2027-03-31\n", encoding="utf-8")
     save(path, "new_per_day", "7")
-    assert path.read_text(encoding="utf-8") == "# mine\nlang = 'zh'  # Chinese\nnew_per_day = 7\n"
+    text = "# mine\nlang = 'zh'  # Chinese\nnew_per_day = 7\ninterview = 2027-03-31\n"
+    assert path.read_text(encoding="utf-8") == text and load(path, {}).interview == date(2027, 3, 31)
 
 
 def test_all_problems_of_a_file_come_in_one_report(path: Path) -> None:
@@ -127,26 +123,14 @@ def test_all_problems_of_a_file_come_in_one_report(path: Path) -> None:
         assert part in str(report.value)
 
 
-@pytest.mark.parametrize("content", [b"lang = ", b"\xff\xfe", b"[" * 5000, b"lang = 'en'\nlang = 'zh'\n"])
-def test_what_is_no_toml_is_refused_with_a_remedy(path: Path, content: bytes) -> None:
+def test_what_is_no_toml_is_refused_with_a_remedy(path: Path) -> None:
     path.parent.mkdir()
-    path.write_bytes(content)
-    for use in (lambda: load(path, {}), lambda: save(path, "lang", "en")):
-        with pytest.raises(ConfigInvalid, match="fix or delete it"):
-            use()
-    assert path.read_bytes() == content
-
-
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(EnvironmentFailure, match="choose another folder with --home"):
-        save(tmp_path / "file" / "config.toml", "lang", "en")
-
-
-def test_dates_and_times_may_be_toml_s_own(path: Path) -> None:
-    path.parent.mkdir()
-    path.write_text("interview = 2027-03-31\n", encoding="utf-8")
-    assert load(path, {}).interview == date(2027, 3, 31)
+    for content in (b"lang = ", b"\xff\xfe", b"[" * 5000, b"lang = 'en'\nlang = 'zh'\n"):
+        path.write_bytes(content)
+        for use in (lambda: load(path, {}), lambda: save(path, "lang", "en")):
+            with pytest.raises(ConfigInvalid, match="fix or delete it"):
+                use()
+        assert path.read_bytes() == content
 
 
 def test_the_day_on_which_the_interview_was_set_is_kept_until_another_date_is_set(path: Path) -> None:
@@ -177,24 +161,20 @@ def test_only_settings_that_move_schedules_are_in_their_fingerprint() -> None:
         assert plain._replace(**change).scheduling != plain.scheduling  # type: ignore[arg-type]
 
 
-def test_every_setting_has_a_reader() -> None:
-    assert set(config._READERS) == {*KEYS, "interview_since"}
+def test_a_full_disk_and_a_place_that_cannot_be_used_are_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(number: int) -> Callable[..., Any]:
+        def raising(*_: object, **__: object) -> None:
+            raise OSError(number, os.strerror(number))
 
+        return raising
 
-def test_a_home_that_may_not_be_read_names_the_way_out(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> str:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "read_text", refuse)
-    with pytest.raises(EnvironmentFailure, match=r"Permission denied.*--home"):
-        load(path, {})
-
-
-def test_a_full_disk_is_named_and_leaves_nothing_behind(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(handle: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(EnvironmentFailure, match="free some disk space"):
+    with monkeypatch.context() as on_a_full_disk, pytest.raises(EnvironmentFailure, match="free some disk space"):
+        on_a_full_disk.setattr(os, "fsync", fail(errno.ENOSPC))
         save(path, "lang", "zh")
     assert list(path.parent.iterdir()) == []
+    (path.parent / "file").write_text("")
+    with pytest.raises(EnvironmentFailure, match="choose another folder with --home"):
+        save(path.parent / "file" / "config.toml", "lang", "en")
+    monkeypatch.setattr(Path, "read_text", fail(errno.EACCES))
+    with pytest.raises(EnvironmentFailure, match=r"Permission denied.*--home"):
+        load(path, {})

@@ -1,4 +1,4 @@
-"""Every message has a Chinese form, and is rendered in the reader's language."""
+"""Every message has a Chinese form, is rendered in the reader's language, and uses one term for one thing."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from babel.messages.pofile import read_po
 
 import attncli
 from attncli import i18n
+from attncli.bank.loader import GLOSSARY, load_glossary
 from attncli.errors import UsageError
 from attncli.i18n import LANGS, N_, Localised, Message, _, ngettext, pgettext, quoted
+from prose import Terms
 
 PACKAGE = Path(attncli.__file__).parent
 SOURCES = [("**.py", "python"), ("**.j2", "jinja2")]
@@ -83,38 +85,24 @@ def test_a_message_is_rendered_when_it_is_read() -> None:
     assert UsageError(problem).line("zh") == problem["zh"] and str(UsageError(problem)) == problem["en"]
 
 
-def test_an_empty_text_is_empty_in_both_languages_and_false() -> None:
+def test_texts_are_plain_empty_or_looked_up_later_and_neither_loops_nor_membership_call_for_a_language() -> None:
     assert [_("")[lang] for lang in LANGS] == ["", ""] and not _("") and _("Review")
     assert str(quoted("x")) == "x" and str(_("Review")) == "Review"
-
-
-def test_neither_loops_nor_membership_call_for_a_language() -> None:
+    assert (text := N_("Review")) == "Review" and _(text)["zh"] == "复习"
     for text in (quoted("ab"), _("Review")):
         with pytest.raises(TypeError):
-            list(text)  # type: ignore[call-overload]
+            list(text)
         with pytest.raises(TypeError):
-            assert "R" in text  # type: ignore[operator]
+            assert "R" in text
 
 
-def test_a_count_chooses_its_english() -> None:
+def test_a_count_chooses_its_english_and_a_context_its_chinese() -> None:
     cards = [ngettext("{count} card", "{count} cards", count) for count in (0, 1, 2)]
     assert [text["en"] for text in cards] == ["0 cards", "1 card", "2 cards"]
     assert [text["zh"] for text in cards] == ["0 张卡片", "1 张卡片", "2 张卡片"]
-
-
-def test_a_context_chooses_its_chinese() -> None:
     assert pgettext("card", "new")["zh"] != pgettext("challenge", "new")["zh"]
     assert pgettext("card", "new")["en"] == "new"
-
-
-def test_a_text_that_is_looked_up_later_stays_plain_until_then() -> None:
-    text = N_("Review")
-    assert text == "Review" and _(text)["zh"] == "复习"
-
-
-def test_messages_cross_a_process_as_their_two_texts() -> None:
-    text = ngettext("{count} card", "{count} cards", 2)
-    assert pickle.loads(pickle.dumps(text)) == Localised("2 cards", "2 张卡片") == text
+    assert pickle.loads(pickle.dumps(cards[2])) == Localised("2 cards", "2 张卡片") == cards[2]
 
 
 def test_messages_are_joined_and_filled_in_both_languages() -> None:
@@ -155,3 +143,67 @@ def test_no_message_is_inside_an_f_string_or_made_from_one() -> None:
 def _is_message(node: ast.AST) -> TypeGuard[ast.Call]:
     names = ("_", "N_", "ngettext", "pgettext")
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names and bool(node.args)
+
+
+ROOT = Path(__file__).parents[1]
+GLOSSARY_FILE = ROOT / "quizbank" / GLOSSARY
+TERMS = Terms.of(load_glossary(GLOSSARY_FILE).documents)
+# What the app calls its own things: ordinary words, which cards may use for others.
+OWN = {
+    "掌握度": "准备度|熟练度",
+    "记忆保持率": "(?<!记忆)保持率",
+    "搁置": "停用",
+    "推迟": "今天跳过|延后",
+    "常见误区": "常见错误",
+    "简单": "轻松",
+    "待复习": "待学",
+    "已解出": "已解(?!出)|已通关",
+    "已学": "学过",
+    "参考解": "参考实现|标准答案|参考答案",
+    "编程题": "挑战|代码题",
+    "评测": "判题|打分",
+    "混合专家": "专家混合",
+}
+
+
+def files() -> Iterator[Path]:
+    yield from (path for path in sorted((ROOT / "quizbank").glob("*.yaml")) if path != GLOSSARY_FILE)
+    for pattern in ("impl/*/*/challenge.yaml", "impl/*/*/inputs.py", "impl/*/*/wrong/*.py", "docs/*.md", "*.md"):
+        yield from sorted(ROOT.glob(pattern))
+    yield from sorted((ROOT / "attncli").rglob("*.py"))
+    yield from sorted((ROOT / "attncli").rglob("*.po"))
+
+
+def avoided(text: str) -> Iterator[tuple[int, str, str]]:
+    """Return (line, spelling, the glossary's advice) for every spelling to avoid."""
+    for _lang, pattern, instead in TERMS.patterns:
+        right = {word.casefold(): term for word, term in instead.items()}
+        for found in pattern.finditer(text):
+            if word := found["avoid"]:
+                yield text.count("\n", 0, found.start()) + 1, word, right[word.casefold()]
+
+
+def test_no_file_writes_what_the_glossary_avoids() -> None:
+    told = [
+        f"{path.relative_to(ROOT)}:{line}: {word}; the glossary says {term}"
+        for path in files()
+        for line, word, term in avoided(path.read_text(encoding="utf-8"))
+        if (path.suffix, word) != (".po", "热身")  # of an interview, not of a learning rate
+    ]
+    assert told == []
+
+
+def test_a_spelling_to_avoid_is_named_with_its_line_and_its_term() -> None:
+    assert list(avoided("用因果掩码。\n先掩掉未来，\n再用因果 mask。")) == [
+        (2, "掩掉", "屏蔽"),
+        (3, "因果 mask", "因果掩码"),
+    ]
+    assert list(avoided("The Tokeniser splits.")) == [(1, "Tokeniser", "tokenizer")]
+
+
+def test_the_app_has_one_word_for_each_of_its_things() -> None:
+    with (ROOT / "attncli/locale/zh_CN/LC_MESSAGES/attn.po").open("rb") as file:
+        chinese = [str(message.string) for message in read_po(file) if message.id]
+    for term, others in OWN.items():
+        assert [text for text in chinese if re.search(others, text)] == []
+        assert any(term in text for text in chinese), term

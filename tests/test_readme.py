@@ -1,4 +1,4 @@
-"""Check README and docs/: commands run, links lead somewhere, figures match the files."""
+"""Check README and docs/: commands run, links lead somewhere, figures and quotes match the files."""
 
 from __future__ import annotations
 
@@ -67,7 +67,15 @@ def reason_not_to_run(command: str) -> str:
     return next((reason for pattern, reason in NOT_RUN.items() if re.search(pattern, command)), "")
 
 
-@pytest.mark.parametrize("page", [page for page in GUIDES if shown(page)], ids=lambda page: page.stem)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[] if page == README else pytest.mark.full, id=page.stem)
+        for page in GUIDES
+        if shown(page)
+    ],
+)
 def test_the_commands_of_a_page_do_what_it_says(
     page: Path, indexed_home: Path, judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,22 +124,21 @@ def calls(page: Path) -> Iterator[list[str]]:
             yield words
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_commands_that_a_page_names_exist_with_their_options(page: Path) -> None:
-    for words in calls(page):
+def test_the_commands_that_pages_name_exist_with_their_options() -> None:
+    for name, call in [(page.name, call) for page in PAGES for call in calls(page)]:
         group: click.Command = Commands("attn")
-        known = {"--home", "--lang", "--debug", "--version"}
+        known, words = {"--home", "--lang", "--debug", "--version"}, call
         while words and isinstance(group, click.Group):
             if words[0].startswith("-"):
-                assert words[0] in known, (page.name, words)
+                assert words[0] in known, (name, call)
                 words = words[2 if words[0] in ("--home", "--lang") else 1 :]
                 continue
-            assert not isinstance(group, Commands) or words[0] in COMMANDS, (page.name, words)
+            assert not isinstance(group, Commands) or words[0] in COMMANDS, (name, call)
             command = group.get_command(click.Context(group), words[0])
-            assert command is not None, (page.name, words)
+            assert command is not None, (name, call)
             group, words = command, words[1:]
         known |= {option for parameter in group.params for option in parameter.opts}
-        assert {word for word in words if re.match(r"--?\w", word)} <= known, (page.name, words)
+        assert {word for word in words if re.match(r"--?\w", word)} <= known, (name, call)
 
 
 def test_the_make_targets_and_extras_that_pages_name_exist() -> None:
@@ -155,44 +162,34 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
-    for link in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text(encoding="utf-8"))):
-        if link.startswith(("http://", "https://")):
-            continue
-        file, _, anchor = link.partition("#")
-        target = (page.parent / file).resolve() if file else page
-        assert target.exists(), link
-        assert not anchor or anchor in anchors(target), link
-
-
-def test_every_page_of_docs_can_be_reached_from_the_readme() -> None:
+def test_the_links_of_pages_lead_somewhere_and_from_the_readme_to_every_page_of_docs() -> None:
+    led: dict[Path, set[Path]] = {}
+    for page in PAGES:
+        links = re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text(encoding="utf-8")))
+        for link in (link for link in links if not link.startswith(("http://", "https://"))):
+            file, _, anchor = link.partition("#")
+            target = (page.parent / file).resolve() if file else page
+            assert target.exists(), (page.name, link)
+            assert not anchor or anchor in anchors(target), (page.name, link)
+            led.setdefault(page, set()).add(target)
     reached, todo = set(), [README]
     while todo:
-        page = todo.pop()
-        if page in reached or page.suffix != ".md" or not page.is_file():
-            continue
-        reached.add(page)
-        links = re.findall(r"\]\(([^)\s#]+)", page.read_text(encoding="utf-8"))
-        todo += [(page.parent / link).resolve() for link in links if not link.startswith("http")]
+        reached.add(page := todo.pop())
+        todo += led.get(page, set()) - reached
     assert set(GUIDES) <= reached
 
 
-@pytest.mark.parametrize("page", [*GUIDES, ROOT / "ARCHITECTURE.md"], ids=lambda page: page.stem)
-def test_a_page_is_short_and_narrow(page: Path) -> None:
-    lines = page.read_text(encoding="utf-8").splitlines()
-    assert len(lines) <= MOST_LINES.get(page.name, 150)
-    prose = without_code("\n".join(lines)).splitlines()
-    assert [line for line in prose if len(line) > WIDEST and not line.startswith("|")] == []
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_a_path_on_a_page_leads_to_a_file(page: Path) -> None:
-    paths = re.findall(r"`((?:[\w-]+/)+[\w-]+\.(?:py|md|yaml|json))`", page.read_text(encoding="utf-8"))
+def test_pages_are_short_and_narrow_and_their_paths_lead_to_files() -> None:
+    for page in [*GUIDES, ROOT / "ARCHITECTURE.md"]:
+        lines = page.read_text(encoding="utf-8").splitlines()
+        assert len(lines) <= MOST_LINES.get(page.name, 150), page.name
+        prose = without_code("\n".join(lines)).splitlines()
+        assert [line for line in prose if len(line) > WIDEST and not line.startswith("|")] == [], page.name
     houses = (ROOT, ROOT / "attncli", ROOT / "impl" / "norms" / "layer-norm")
-    learners = ("banks/",)
-    missing = [path for path in paths if not any((house / path).is_file() for house in houses)]
-    assert [path for path in missing if not path.startswith(learners)] == []
+    for page in PAGES:
+        paths = re.findall(r"`((?:[\w-]+/)+[\w-]+\.(?:py|md|yaml|json))`", page.read_text(encoding="utf-8"))
+        missing = [path for path in paths if not any((house / path).is_file() for house in houses)]
+        assert [path for path in missing if not path.startswith("banks/")] == [], page.name
 
 
 @pytest.mark.parametrize("what", ["solutions", "kernels"])
@@ -225,3 +222,12 @@ def test_the_published_figure_of_the_ladder_is_that_of_the_run_that_is_kept() ->
         kept = ran[piece.id]
         assert (kept["named"], kept["missed"], kept["run"], kept["blamed"]) == (wrong, [], right, [])
     assert [int(number) for number in figure.groups()] == [wrong_count, wrong_count, right_count]
+
+
+GUIDE = (ROOT / "docs" / "own-challenges.md").read_text(encoding="utf-8")
+LAYER_NORM = ROOT / "impl" / "norms" / "layer-norm"
+
+
+@pytest.mark.parametrize("name", ["inputs.py", "wrong/unbiased-variance.py"])
+def test_what_is_quoted_of_layer_norm_is_its_file(name: str) -> None:
+    assert f"```python\n{(LAYER_NORM / name).read_text(encoding='utf-8')}```\n" in GUIDE

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 DATA = "attncli/_data"
 WHERE = "import attncli, sys; sys.stdout.write(attncli.__file__)"
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="grading wants Linux")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="grading wants Linux")]
 
 
 @pytest.fixture(scope="module")
@@ -57,62 +57,42 @@ def compiled(installed: Path) -> set[Path]:
     return set((installed / DATA).rglob("*.pyc"))
 
 
-def test_the_wheel_carries_every_card_and_challenge_as_it_is_here(wheel):
-    with ZipFile(wheel) as archive:
-        for file in bundled():
-            assert archive.read(f"{DATA}/{file.as_posix()}") == (ROOT / file).read_bytes()
-
-
-def test_the_wheel_holds_the_program_its_data_and_nothing_else(wheel):
+def test_the_wheel_holds_the_program_its_data_as_it_is_here_and_nothing_else(wheel):
+    sheets = {path.relative_to(ROOT).as_posix() for end in ("tcss", "j2") for path in ROOT.glob(f"attncli/**/*.{end}")}
     with ZipFile(wheel) as archive:
         names = archive.namelist()
+        texts = {name.split("/", 1)[1]: name for name in names if ".dist-info/" in name}
+        assert "attn = attncli.__main__:main" in archive.read(texts["entry_points.txt"]).decode()
+        for file in bundled():
+            assert archive.read(f"{DATA}/{file.as_posix()}") == (ROOT / file).read_bytes()
     assert {name.split("/")[0].split("-")[0] for name in names} == {"attncli"}
     assert not [name for name in names if "__pycache__" in name or name.endswith((".pyc", ".db"))]
     assert sum(name.startswith(f"{DATA}/") for name in names) == len(bundled())
-
-
-def test_the_wheel_has_every_style_sheet_and_template_of_the_package(wheel):
-    shipped = {path.relative_to(ROOT).as_posix() for end in ("tcss", "j2") for path in ROOT.glob(f"attncli/**/*.{end}")}
-    with ZipFile(wheel) as archive:
-        assert shipped and shipped <= set(archive.namelist())
-
-
-def test_the_wheel_installs_the_command_and_both_licences(wheel):
-    with ZipFile(wheel) as archive:
-        texts = {name.split("/", 1)[1]: name for name in archive.namelist() if ".dist-info/" in name}
-        assert "attn = attncli.__main__:main" in archive.read(texts["entry_points.txt"]).decode()
+    assert sheets and sheets <= set(names)
     assert {"licenses/LICENSE", "licenses/quizbank/LICENSE"} <= set(texts)
 
 
-def test_the_unpacked_wheel_is_what_runs(installed, tmp_path):
+def test_the_unpacked_wheel_is_what_runs_with_every_card_and_challenge(installed, tmp_path):
     assert python(installed, tmp_path, "-c", WHERE).stdout == str(installed / "attncli" / "__init__.py")
-    places = json.loads(attn(installed, tmp_path, "doctor", "--json").stdout)["paths"]
-    assert places["quizbank"] == str(installed / DATA / "quizbank")
-    assert places["impl"] == str(installed / DATA / "impl")
-
-
-@pytest.mark.parametrize("words", [["due"], ["show", "att-02", "--lang", "zh"], ["challenges"], ["export", "summary"]])
-def test_a_command_over_cards_works_from_the_wheel(installed, tmp_path, words):
-    done = attn(installed, tmp_path, *words)
-    assert done.returncode == 0 and done.stdout, done.stderr
-
-
-def test_the_wheel_speaks_chinese(installed, tmp_path):
+    report = json.loads(attn(installed, tmp_path, "doctor", "--json").stdout)
+    assert report["paths"]["quizbank"] == str(installed / DATA / "quizbank")
+    assert report["paths"]["impl"] == str(installed / DATA / "impl")
+    assert report["banks"]["challenges"] == len(list((ROOT / "impl").glob("*/*/challenge.yaml")))
+    assert report["banks"]["cards"] > 0 and not report["banks"]["problems"]
+    for words in (["due"], ["show", "att-02", "--lang", "zh"], ["export", "summary"]):
+        done = attn(installed, tmp_path, *words)
+        assert done.returncode == 0 and done.stdout, done.stderr
     told = attn(installed, tmp_path, "--lang", "zh", "--help")
     assert told.returncode == 0 and told.stdout.startswith("用法"), told.stdout + told.stderr
 
 
+@pytest.mark.full
 def test_the_bank_of_the_wheel_is_in_order(installed, tmp_path):
     checked = attn(installed, tmp_path, "bank", "check")
     assert checked.returncode == 0 and "no problems" in checked.stderr
 
 
-def test_every_card_and_challenge_is_found(installed, tmp_path):
-    found = json.loads(attn(installed, tmp_path, "doctor", "--json").stdout)["banks"]
-    assert found["challenges"] == len(list((ROOT / "impl").glob("*/*/challenge.yaml")))
-    assert found["cards"] > 0 and not found["problems"]
-
-
+@pytest.mark.full
 @pytest.mark.sandbox
 def test_right_is_accepted_wrong_rejected_and_nothing_is_left_beside_the_challenges(installed, tmp_path):
     before = compiled(installed)
@@ -127,6 +107,7 @@ def test_right_is_accepted_wrong_rejected_and_nothing_is_left_beside_the_challen
 
 
 @pytest.mark.sandbox
+@pytest.mark.full
 @pytest.mark.parametrize("file", ["impl/attention/sdpa/reference.py", "quizbank/att.yaml"])
 def test_a_submission_cannot_read_the_data_of_the_wheel(installed, tmp_path, file):
     spy = f"""

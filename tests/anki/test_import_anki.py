@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from attncli.anki.exporter import export_deck
 from attncli.anki.importer import import_package, topic_of
 from attncli.anki.package import key_of
 from attncli.bank.check import check
@@ -27,6 +28,8 @@ from attncli.practice.sync import merge, sync
 from attncli.practice.workspace import Workspace
 
 pytest.importorskip("anki", reason="the anki package is not installed (extra dev)")
+from anki.collection import Collection, ExportAnkiPackageOptions, ImportAnkiPackageOptions, ImportAnkiPackageRequest
+
 DECK = "Deep Learning::Attention"
 TOPIC = topic_of(DECK)
 
@@ -41,8 +44,6 @@ class Anki:
     """A real Anki collection."""
 
     def __init__(self, folder: Path) -> None:
-        from anki.collection import Collection
-
         self.folder = folder
         self.col: Any = Collection(str(folder / "theirs.anki2"))
         self.deck = self.col.decks.id(DECK)
@@ -55,29 +56,31 @@ class Anki:
         self.col.add_note(note, self.deck)
         return note
 
-    def answer(self, *ratings: int) -> None:
+    def answer(self, *ratings: int, id: Any = None) -> None:
         for rating in ratings:
-            card = self.col.sched.getCard()
+            card = self.col.get_card(id) if id else self.col.sched.getCard()
             card.start_timer()
             self.col.sched.answerCard(card, rating)
 
     def take_in(self, path: Path) -> None:
-        from anki.collection import ImportAnkiPackageOptions, ImportAnkiPackageRequest
-
         options = ImportAnkiPackageOptions(with_scheduling=True)
         self.col.import_anki_package(ImportAnkiPackageRequest(package_path=str(path), options=options))
 
-    def export(self, name: str, legacy: bool = True, with_scheduling: bool = True) -> Path:
-        from anki.collection import ExportAnkiPackageOptions
+    def take_in_ours(self, workspace: Workspace, langs: Any = ("en",)) -> Path:
+        """Import the deck of attn, and select it."""
+        path = self.folder / "ours.apkg"
+        export_deck(workspace, path.write_bytes, None, langs)
+        self.take_in(path)
+        self.col.decks.select(self.col.decks.id("attn"))
+        return path
 
+    def export(self, name: str, legacy: bool = True, with_scheduling: bool = True) -> Path:
         path = self.folder / name
         options = ExportAnkiPackageOptions(with_scheduling=with_scheduling, with_media=True, legacy=legacy)
         self.col.export_anki_package(out_path=str(path), options=options, limit=None)
         return path
 
     def export_collection(self, name: str, legacy: bool) -> Path:
-        from anki.collection import Collection
-
         path = self.folder / name
         self.col.export_collection_package(str(path), include_media=False, legacy=legacy)
         self.col = Collection(str(self.folder / "theirs.anki2"))
@@ -106,18 +109,16 @@ def reviews(workspace: Workspace) -> list[tuple[str, int]]:
     return [(row.subject, int(row.rating)) for row in workspace.store.log.of_kind(RowKind.REVIEW)]
 
 
-PACKAGES: dict[str, Callable[[Anki], Path]] = {
-    "apkg for older versions": lambda anki: anki.export("old.apkg"),
-    "apkg": lambda anki: anki.export("new.apkg", legacy=False),
-    "colpkg for older versions": lambda anki: anki.export_collection("old.colpkg", legacy=True),
-    "colpkg": lambda anki: anki.export_collection("new.colpkg", legacy=False),
+PACKAGES = {
+    "old.apkg": lambda anki: anki.export("old.apkg"),
+    "new.apkg": lambda anki: anki.export("new.apkg", legacy=False),
+    "old.colpkg": lambda anki: anki.export_collection("old.colpkg", legacy=True),
+    "new.colpkg": lambda anki: anki.export_collection("new.colpkg", legacy=False),
 }
 
 
-@pytest.mark.parametrize("package", PACKAGES.values(), ids=list(PACKAGES))
-def test_cards_and_history_come_in_and_twice_is_once(
-    workspace: Workspace, filled: Anki, package: Callable[[Anki], Path]
-) -> None:
+@pytest.mark.parametrize("package", PACKAGES.values(), ids=PACKAGES)
+def test_cards_and_history_come_in_once(workspace: Workspace, filled: Anki, package: Callable[[Anki], Path]) -> None:
     pytest.importorskip("zstandard", reason="packages of newer Ankis need the extra anki")
     expected = filled.col.db.scalar("SELECT count(*) FROM revlog WHERE ease > 0")
     count, path = filled.col.card_count(), package(filled)
@@ -128,13 +129,8 @@ def test_cards_and_history_come_in_and_twice_is_once(
     assert (done.cards, done.new_cards, done.unreadable, done.media) == (count, count - 1, 1, 1)
     assert done.new_reviews == expected - done.lost_reviews == len(reviews(workspace))
     cards = [workspace.library.card(card.id) for card in workspace.library.cards(topic=TOPIC)]
-    assert {card.question.en for card in cards} == {
-        "What is $QK^T$?",
-        "encoder",
-        "编码器",
-        "Softmax over […] in rows",
-        "Softmax over keys in […]",
-    }
+    clozes = {"Softmax over […] in rows", "Softmax over keys in […]"}
+    assert {card.question.en for card in cards} == {"What is $QK^T$?", "encoder", "编码器"} | clozes
     answers = {card.question.en: card.short.en for card in cards if card.short}
     assert answers["What is $QK^T$?"] == "The **scores**." and answers["编码器"] == "encoder"
     held = [card.id for card in cards if workspace.store.schedules.hold(card.id)[0]]
@@ -145,47 +141,38 @@ def test_cards_and_history_come_in_and_twice_is_once(
     assert len(reviews(workspace)) == done.new_reviews
 
 
-def test_later_answers_and_cards_are_added(workspace: Workspace, filled: Anki) -> None:
+def test_later_answers_and_cards_are_added_and_corrections_stay(workspace: Workspace, filled: Anki) -> None:
     before = import_package(workspace, filled.export("one.apkg"))
+    (file,) = before.files
+    file.write_text(file.read_text("utf-8").replace("encoder", "the encoder"), "utf-8")
     filled.add("Basic", Front="Later?", Back="Later.")
     filled.answer(3)
     filled.col.set_deck(filled.col.find_cards("encoder"), filled.col.decks.id("Elsewhere"))
     after = import_package(workspace, filled.export("two.apkg"))
     assert (after.new_cards, after.new_reviews) == (1, 1)
     assert len(reviews(workspace)) == before.new_reviews + 1
-    assert len(workspace.library.cards(topic=TOPIC)) == 6
-
-
-def test_what_was_corrected_by_hand_stays(workspace: Workspace, filled: Anki) -> None:
-    path = filled.export("one.apkg")
-    (file,) = import_package(workspace, path).files
-    file.write_text(file.read_text("utf-8").replace("encoder", "the encoder"), "utf-8")
-    assert import_package(workspace, path).new_cards == 0
-    assert "the encoder" in file.read_text("utf-8")
+    assert len(workspace.library.cards(topic=TOPIC)) == 6 and "the encoder" in file.read_text("utf-8")
+    ours = filled.folder / "ours.apkg"
+    done = export_deck(workspace, ours.write_bytes, None, ("en",))
+    assert (done.cards, done.from_anki) == (6, 6), "what came from Anki does not go back unasked"
+    done = export_deck(workspace, ours.write_bytes, TOPIC, ("en",))
+    assert (done.cards, done.from_anki) == (6, 0)
 
 
 def test_a_broken_own_bank_stops_the_import_before_anything_is_written(workspace: Workspace, filled: Anki) -> None:
     workspace.home.banks.mkdir(parents=True)
-    file = workspace.home.banks / f"{TOPIC}.yaml"
-    file.write_text(f"topic: {TOPIC}\ncards: nothing\n", "utf-8")
+    (workspace.home.banks / f"{TOPIC}.yaml").write_text(f"topic: {TOPIC}\ncards: nothing\n", "utf-8")
     with pytest.raises(UsageError, match="nothing was imported; fix this first, then import again"):
         import_package(workspace, filled.export("one.apkg"))
     assert not reviews(workspace)
 
 
 def test_our_own_deck_brings_back_its_answers_once(workspace: Workspace, theirs: Anki, moving_clock: Any) -> None:
-    pytest.importorskip("genanki")
-    from attncli.anki.exporter import export_deck
-
     record.answer(workspace, "att-01", Rating.AGAIN, moving_clock.now - timedelta(days=9, milliseconds=0.4))
     record.answer(workspace, "att-01", Rating.GOOD, moving_clock.now - timedelta(days=8))
     record.answer(workspace, "att-02", Rating.GOOD, moving_clock.now - timedelta(days=7))
     take_back(workspace)
-    path = theirs.folder / "ours.apkg"
-    export_deck(workspace, path.write_bytes, None, ("en", "zh"))
-    assert import_package(workspace, path).new_reviews == 0
-    theirs.take_in(path)
-    theirs.col.decks.select(theirs.col.decks.id("attn"))
+    assert import_package(workspace, theirs.take_in_ours(workspace, ("en", "zh"))).new_reviews == 0
     theirs.answer(3, 4)
     moving_clock.now = datetime.now(UTC)
     done = import_package(workspace, theirs.export("back.apkg"))
@@ -197,31 +184,14 @@ def test_our_own_deck_brings_back_its_answers_once(workspace: Workspace, theirs:
 
 
 def test_the_history_of_a_card_that_no_bank_has_is_kept(workspace: Workspace, theirs: Anki, small_bank: Path) -> None:
-    pytest.importorskip("genanki")
-    from attncli.anki.exporter import export_deck
-
     record.answer(workspace, "att-01", Rating.GOOD)
-    path = theirs.folder / "ours.apkg"
-    export_deck(workspace, path.write_bytes, None, ("en",))
+    theirs.take_in_ours(workspace)
     (small_bank / "att.yaml").unlink()
     workspace.read_banks()
-    theirs.take_in(path)
-    theirs.col.decks.select(theirs.col.decks.id("attn"))
     theirs.answer(3, 3, 3, 3, 3, 3)
     done = import_package(workspace, theirs.export("back.apkg"))
     assert (done.own, done.gone) == (6, 3)
     assert {"att-02", "att-03"} <= {subject for subject, _ in reviews(workspace)}
-
-
-def test_what_came_from_anki_does_not_go_back_unasked(workspace: Workspace, filled: Anki) -> None:
-    pytest.importorskip("genanki")
-    from attncli.anki.exporter import export_deck
-
-    import_package(workspace, filled.export("one.apkg"))
-    done = export_deck(workspace, (filled.folder / "ours.apkg").write_bytes, None, ("en",))
-    assert (done.cards, done.from_anki) == (6, 5)
-    done = export_deck(workspace, (filled.folder / "ours.apkg").write_bytes, TOPIC, ("en",))
-    assert (done.cards, done.from_anki) == (5, 0)
 
 
 TEXTS = {
@@ -236,7 +206,7 @@ TEXTS = {
 }
 
 
-def test_texts_keep_their_meaning_and_what_is_hidden_stays_hidden(
+def test_texts_keep_their_meaning_and_secrets(
     workspace: Workspace, theirs: Anki, small_bank: Path, small_impl: Path
 ) -> None:
     for front in TEXTS:
@@ -281,33 +251,23 @@ GOOD_THEN_REVIEWED: list[Entry] = [(200, 2, LEARNING, 0), (199.9, 2, LEARNING, 0
 HISTORIES: dict[str, list[Entry]] = {
     "learning alone": [(3, 2, LEARNING, 0)],
     "learned and reviewed": GOOD_THEN_REVIEWED,
-    "a lapse learned again": [
-        *GOOD_THEN_REVIEWED,
-        (90, 1, REVIEW, 2300),
-        (90, 2, RELEARNING, 2300),
-        (80, 2, REVIEW, 2150),
-    ],
     "easy while learning": [(50, 3, LEARNING, 0), (46, 3, REVIEW, 2500)],
-    "reset and new": [*GOOD_THEN_REVIEWED, (20, 0, MANUAL, 0)],
-    "reset and learned again": [*GOOD_THEN_REVIEWED, (20, 0, MANUAL, 0), (1, 2, LEARNING, 0), (1, 3, LEARNING, 0)],
-    "reset twice": [
-        *GOOD_THEN_REVIEWED,
-        (20, 0, MANUAL, 0),
-        (9, 3, LEARNING, 0),
-        (8, 0, MANUAL, 0),
-        (2, 1, LEARNING, 0),
-    ],
-    "learned again without a row that says so": [*GOOD_THEN_REVIEWED, (9, 2, LEARNING, 0), (7, 3, REVIEW, 2500)],
-    "rescheduled": [*GOOD_THEN_REVIEWED, (20, 0, MANUAL, 2500), (10, 3, REVIEW, 2500), (9, 0, RESCHEDULED, 2500)],
-    "rescheduled while learning": [
-        (9, 2, LEARNING, 0),
-        (8, 0, MANUAL, 2500),
-        (7, 2, LEARNING, 0),
-        (5, 3, REVIEW, 2500),
-    ],
-    "crammed": [*GOOD_THEN_REVIEWED, (30, 1, FILTERED, 0), (20, 3, REVIEW, 2500)],
-    "in a filtered deck": [*GOOD_THEN_REVIEWED, (30, 2, FILTERED, 2500), (20, 4, REVIEW, 2500)],
+} | {
+    name: [*GOOD_THEN_REVIEWED, *more]
+    for name, more in {
+        "a lapse learned again": [(90, 1, REVIEW, 2300), (90, 2, RELEARNING, 2300), (80, 2, REVIEW, 2150)],
+        "reset and new": [(20, 0, MANUAL, 0)],
+        "reset and learned again": [(20, 0, MANUAL, 0), (1, 2, LEARNING, 0), (1, 3, LEARNING, 0)],
+        "reset twice": [(20, 0, MANUAL, 0), (9, 3, LEARNING, 0), (8, 0, MANUAL, 0), (2, 1, LEARNING, 0)],
+        "learned again without a row that says so": [(9, 2, LEARNING, 0), (7, 3, REVIEW, 2500)],
+        "rescheduled": [(20, 0, MANUAL, 2500), (10, 3, REVIEW, 2500), (9, 0, RESCHEDULED, 2500)],
+        "crammed": [(30, 1, FILTERED, 0), (20, 3, REVIEW, 2500)],
+        "in a filtered deck": [(30, 2, FILTERED, 2500), (20, 4, REVIEW, 2500)],
+    }.items()
 }
+HISTORIES["rescheduled while learning"] = [
+    *((9, 2, LEARNING, 0), (8, 0, MANUAL, 2500), (7, 2, LEARNING, 0), (5, 3, REVIEW, 2500))
+]
 
 
 def random_history(rng: random.Random) -> list[Entry]:
@@ -326,15 +286,12 @@ def random_history(rng: random.Random) -> list[Entry]:
 
 def log(theirs: Anki, note: Any, entries: list[Entry], now_ms: int) -> None:
     """Write these log rows for a note's card; make the card new if the last row is a reset."""
-    card = note.cards()[0].id
+    card, add = note.cards()[0].id, theirs.col.db.execute
     for number, (ago, rating, sort, ease) in enumerate(entries):
         moment = now_ms - round(ago * DAY_MS) + number + card % 1000 * 50
-        theirs.col.db.execute(
-            "INSERT INTO revlog VALUES (?, ?, -1, ?, 3, 3, ?, 5000, ?)", moment, card, rating, ease, sort
-        )
-    is_new = entries[-1][2] == MANUAL and entries[-1][3] == 0
-    if not is_new:
-        theirs.col.db.execute("UPDATE cards SET type = 2, queue = 2, due = 5, ivl = 3, reps = 4 WHERE id = ?", card)
+        add("INSERT INTO revlog VALUES (?, ?, -1, ?, 3, 3, ?, 5000, ?)", moment, card, rating, ease, sort)
+    if entries[-1][2:] != (MANUAL, 0):
+        add("UPDATE cards SET type = 2, queue = 2, due = 5, ivl = 3, reps = 4 WHERE id = ?", card)
 
 
 def of_the_old_scheduler(package: Path) -> Path:
@@ -361,20 +318,15 @@ def states_in_anki(package: Path, folder: Path) -> dict[str, tuple[float, float]
     fresh.take_in(package)
     found = {}
     for id in fresh.col.find_cards("-is:new"):
-        card = fresh.col.get_card(id)
-        state = fresh.col.compute_memory_state(id)
+        card, state = fresh.col.get_card(id), fresh.col.compute_memory_state(id)
         found[key_of(card.note().guid, card.ord)] = (state.stability, state.difficulty)
     fresh.col.close()
     return found
 
 
 def states_here(workspace: Workspace) -> dict[str, tuple[float, float]]:
-    found = {}
-    for id in workspace.store.index.card_ids():
-        schedule = workspace.store.schedules.get(id)
-        if id.startswith("anki-") and schedule is not None:
-            found[id.rpartition("-")[2]] = (schedule.stability_days, schedule.difficulty)
-    return found
+    schedules = {id: workspace.store.schedules.get(id) for id in workspace.store.index.card_ids() if id[:5] == "anki-"}
+    return {id.rpartition("-")[2]: (of.stability_days, of.difficulty) for id, of in schedules.items() if of is not None}
 
 
 def assert_equal(here: dict[str, tuple[float, float]], there: dict[str, tuple[float, float]]) -> None:
@@ -411,9 +363,7 @@ def test_what_anki_did_itself_is_read_as_it_meant_it(workspace: Workspace, their
     filtered.config.search_terms[0].search = f"cid:{ids[4]}"
     theirs.col.sched.add_or_update_filtered_deck(filtered)
     for id in ids[:5]:
-        card = theirs.col.get_card(id)
-        card.start_timer()
-        theirs.col.sched.answerCard(card, 3)
+        theirs.answer(3, id=id)
     for legacy in (True, False):
         package = theirs.export(f"{legacy}.apkg", legacy=legacy)
         import_package(workspace, package)
@@ -423,29 +373,26 @@ def test_what_anki_did_itself_is_read_as_it_meant_it(workspace: Workspace, their
 def test_rows_that_came_in_wrong_are_corrected_on_every_machine(
     open_workspace: Callable[..., Workspace], theirs: Anki, tmp_path: Path
 ) -> None:
-    now = int(time.time() * 1000)
     for number, entries in enumerate(HISTORIES.values()):
-        log(theirs, theirs.add("Basic", Front=f"Question {number}?", Back="a"), entries, now)
+        log(theirs, theirs.add("Basic", Front=f"Question {number}?", Back="a"), entries, int(time.time() * 1000))
     package = of_the_old_scheduler(theirs.export("logs.apkg"))
     there = states_in_anki(package, theirs.folder / "fresh")
-    first, second, third = (open_workspace(name) for name in ("first", "second", "third"))
-    for workspace in (first, second):
+    machines = [open_workspace(name) for name in ("first", "second", "third")]
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    for workspace in machines[:2]:
         import_package(workspace, theirs.export("cards.apkg", with_scheduling=False))
         take_in_as_before(workspace, package)
         assert states_here(workspace) and states_here(workspace) != there
-    done = import_package(first, package)
-    assert done.taken_back > 10
-    assert_equal(states_here(first), there)
-    assert import_package(first, package).taken_back == import_package(first, package).new_reviews == 0
-    shared = tmp_path / "shared"
-    shared.mkdir()
-    import_package(third, package)
-    for workspace in (first, second, third, first, second, third):
+    assert import_package(machines[0], package).taken_back > 10
+    assert_equal(states_here(machines[0]), there)
+    import_package(machines[2], package)
+    for workspace in (*machines, *machines):
         sync(workspace, shared)
-    for workspace in (first, second, third):
+    for workspace in machines:
         assert_equal(states_here(workspace), there)
-        assert import_package(workspace, package).new_reviews == 0
-        assert_equal(states_here(workspace), there)
+        again = import_package(workspace, package)
+        assert (again.new_reviews, again.taken_back) == (0, 0)
 
 
 def take_in_as_before(workspace: Workspace, package: Path) -> None:
@@ -459,22 +406,20 @@ def take_in_as_before(workspace: Workspace, package: Path) -> None:
     ids = {id.rpartition("-")[2]: id for id in workspace.store.index.card_ids()}
     before = []
     for ms, rating, guid, ord in answers:
-        at, key = datetime.fromtimestamp(ms / 1000, UTC), key_of(guid, ord)
-        told = {"rating": rating, "elapsed_ms": 5000}
-        row = LogRow(f"anki-{ms}-{key}", "anki", RowKind.REVIEW, ids[key], at, workspace.calendar.day(at), told)
-        before.append(row)
+        at, key, told = (
+            datetime.fromtimestamp(ms / 1000, UTC),
+            key_of(guid, ord),
+            {"rating": rating, "elapsed_ms": 5000},
+        )
+        day = workspace.calendar.day(at)
+        before.append(LogRow(f"anki-{ms}-{key}", "anki", RowKind.REVIEW, ids[key], at, day, told))
     merge(workspace, before, conflict=lambda _: None)
 
 
 def test_a_reset_of_our_own_card_takes_its_reviews_back(workspace: Workspace, theirs: Anki, moving_clock: Any) -> None:
-    pytest.importorskip("genanki")
-    from attncli.anki.exporter import export_deck
-
     for days in (40, 37, 20):
         record.answer(workspace, "att-01", Rating.GOOD, moving_clock.now - timedelta(days=days))
-    path = theirs.folder / "ours.apkg"
-    export_deck(workspace, path.write_bytes, None, ("en",))
-    theirs.take_in(path)
+    theirs.take_in_ours(workspace)
     theirs.col.sched.schedule_cards_as_new(theirs.col.find_cards("Id:att-01"))
     moving_clock.now = datetime.now(UTC)
     done = import_package(workspace, theirs.export("back.apkg"))

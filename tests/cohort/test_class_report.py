@@ -1,4 +1,4 @@
-"""Derive the report from the results alone; it counts people, and the order of the results does not matter."""
+"""Derive the report from the results alone, whatever their order; find copied and disguised code."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ import csv
 import io
 import json
 import random
+import re
+import resource
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from attncli.cohort.grade_class import FILE, FOLDER, grade_class
 from attncli.cohort.outcomes import (
@@ -22,12 +28,23 @@ from attncli.cohort.outcomes import (
     standard_of,
     stored_result,
 )
-from attncli.cohort.report import COLUMNS, ClassResults, SimilarFiles, grading_standard, report_document, to_csv
+from attncli.cohort.report import (
+    COLUMNS,
+    LEAST_CLASS,
+    ClassResults,
+    SimilarFiles,
+    grading_standard,
+    report_document,
+    similar_files,
+    to_csv,
+)
+from attncli.domain.challenge import Challenge
 from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.errors import EnvironmentFailure
 from attncli.export.render import to_page
-from attncli.i18n import quoted
+from attncli.i18n import LANGS, Lang, quoted
 from attncli.judge.client import GradeOptions
+from attncli.practice.start import starter
 
 from .conftest import RIGHT, WRONG, challenge, report_on
 
@@ -55,46 +72,33 @@ def results(**changes) -> ClassResults:
     return ClassResults(**{**told, **changes})
 
 
-def test_both_rungs_are_counted_for_people_and_for_challenges() -> None:
+def test_people_challenges_and_what_costs_most_are_counted() -> None:
     report = report_document(results())
     people = {row["learner"]: (row["graded"], row["solved"], row["hardened"]) for row in report["learners"]}
     assert people == {"ada": (2, 2, 2), "bob": (2, 0, 0), "eve": (0, 0, 0), "zoe": (0, 0, 0), EVIL: (1, 0, 0)}
     challenges = {row["challenge"]: (row["graded"], row["solved"], row["hardened"]) for row in report["challenges"]}
     assert challenges == {"double": (3, 1, 1), "triple": (2, 1, 1)}
-
-
-def test_what_costs_most_is_counted_by_people() -> None:
-    costliest = report_document(results())["costliest"]
+    costliest = report["costliest"]
     assert costliest["checks"] == [{"name": "matches-reference", "reason": "values", "learners": 2, "files": 3}]
-    assert [(row["challenge"], row["wrong"], row["learners"]) for row in costliest["diagnoses"]] == [
-        ("double", "adds", 2),
-        ("triple", "adds", 1),
-    ]
+    counts = [(row["challenge"], row["wrong"], row["learners"]) for row in costliest["diagnoses"]]
+    assert counts == [("double", "adds", 2), ("triple", "adds", 1)]
     assert costliest["diagnoses"][0]["says_zh"] == "做了加法。"
-
-
-def test_layers_versions_seed_and_what_failed_are_told() -> None:
-    report = report_document(results())
     assert (report["sandbox"], report["seed"]) == ([{"layers": ["process"], "files": 5}], 0)
     assert report["judge_failed"] == [{"learner": "zoe", "challenge": "double", "error": "the judge died"}]
-    assert [row["message"] for row in report["left_out"]] == [
-        "nothing submitted",
-        "there is no such challenge; did you mean double?",
-    ]
+    messages = [row["message"] for row in report["left_out"]]
+    assert messages == ["nothing submitted", "there is no such challenge; did you mean double?"]
 
 
-def test_times_stand_in_a_part_of_their_own() -> None:
-    slower = {pair: {**found, "seconds": 9.0} for pair, found in results().graded.items()}
-    assert report_document(results()) == report_document(results(graded=slower))
-    timed = report_document(results(graded=slower), with_times=True)
-    assert timed.pop("times")["seconds"] == 45.0
-    assert timed == report_document(results())
-
-
-def test_the_order_in_which_results_came_does_not_show() -> None:
+def test_neither_times_nor_the_order_of_results_change_the_report() -> None:
+    report = report_document(results())
     pairs = list(results().graded.items())
     random.Random(0).shuffle(pairs)
-    assert json.dumps(report_document(results(graded=dict(pairs)))) == json.dumps(report_document(results()))
+    assert json.dumps(report_document(results(graded=dict(pairs)))) == json.dumps(report)
+    slower = results(graded={pair: {**found, "seconds": 9.0} for pair, found in pairs})
+    assert report_document(slower) == report
+    timed = report_document(slower, with_times=True)
+    assert timed.pop("times")["seconds"] == 45.0
+    assert timed == report
 
 
 def test_what_differs_from_run_to_run_is_not_kept_of_a_message() -> None:
@@ -108,89 +112,65 @@ def test_what_differs_from_run_to_run_is_not_kept_of_a_message() -> None:
     assert len(message("0x7f00deadbeef")) == LONGEST_MESSAGE
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_table_has_a_line_for_each_file_and_no_formula(lang) -> None:
-    rows = list(csv.DictReader(io.StringIO(to_csv(report_document(results()), lang))))
-    assert len(rows) == 5 + 1 + 2 and set(rows[0]) == set(COLUMNS)
-    evil = next(row for row in rows if "cmd" in row["learner"])
-    assert evil["learner"] == f"'{EVIL}" and evil["alike"] == "bob"
-    assert not any(value.startswith(("=", "+", "-", "@")) for row in rows for value in row.values())
-    assert evil["message"] == ("largest error 2" if lang == "en" else "最大误差 2")
+def table_of(lang: Lang = "en", **changes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(to_csv(report_document(results(**changes)), lang))))
+
+
+def test_the_table_has_a_line_for_each_file_with_the_seed() -> None:
+    for lang, message in (("en", "largest error 2"), ("zh", "最大误差 2")):
+        rows = table_of(lang, options=GradeOptions(seed=7))
+        assert len(rows) == 5 + 1 + 2 and set(rows[0]) == set(COLUMNS)
+        evil = next(row for row in rows if "cmd" in row["learner"])
+        assert (evil["learner"], evil["alike"], evil["message"]) == (f"'{EVIL}", "bob", message)
+        assert {row["seed"] for row in rows} == {"7"}
+    people = ("bob", *(f"p{number:02}" for number in range(20)))
+    rows = table_of(similar=[SimilarFiles("double", people, 1.0)])
+    cell = next(row["alike"] for row in rows if row["learner"] == "bob" and row["challenge"] == "double")
+    assert cell == ", ".join(f"p{number:02}" for number in range(10)) + ", +10", "a large group is cut short"
 
 
 # Names of folders and texts of errors that people made up to be run by the spreadsheet of whoever opens the table.
 FORMULAS = (
     *("=1+1", "=cmd|' /C calc'!A0", "x;=1+1;y", "a;=cmd|' /C calc'!A0;b", "a; =1+1", 'a;"=1+1";b', "a;;=1", ";+1"),
-    *(
-        "＝1+1",
-        "a;＝1+1",
-        "\t=1+1",
-        "a\t=1+1",
-        "+1",
-        "@SUM(1)",
-        "-1",
-        "a;@SUM(1)",
-        "new\nline;=1",
-        "cr\r=1",
-        "'=1",
-        " =1",
-    ),
+    *("＝1+1", "a;＝1+1", "\t=1+1", "a\t=1+1", "+1", "@SUM(1)", "-1", "a;@SUM(1)", "new\nline;=1", "cr\r=1", "'=1"),
+    " =1",
 )
 
 
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
-@pytest.mark.parametrize("text", FORMULAS)
-def test_no_cell_is_a_formula_whatever_parts_the_cells(text: str, separator: str) -> None:
-    folder = ClassFolder((text,), (SubmittedFile(text, "double", b""),), (LeftOut(text, "unreadable", text),))
-    check = CheckResult(name="loads", status="fail", rung="solved", message=quoted(text))
-    report = GradeReport(challenge="double", file="f", verdict="rejected", checks=(check,))
-    told = results(
-        folder=folder, graded={(text, "double"): stored_result(report)}, failed={(text, "triple"): text}, similar=[]
-    )
-    table = to_csv(report_document(told), "en")
-    for row in csv.reader(io.StringIO(table), delimiter=separator):
-        for cell in row:
-            assert not cell.lstrip(' "').startswith(("=", "+", "-", "@", "＝")), row
-    for line in table.splitlines():  # for a reader that takes no quotes into account
-        for cell in line.split(separator):
-            assert not cell.lstrip(' "').startswith(("=", "+", "-", "@", "＝")), line
+def test_no_cell_is_a_formula_whatever_parts_the_cells() -> None:
+    for text in FORMULAS:
+        folder = ClassFolder((text,), (SubmittedFile(text, "double", b""),), (LeftOut(text, "unreadable", text),))
+        check = CheckResult(name="loads", status="fail", rung="solved", message=quoted(text))
+        report = GradeReport(challenge="double", file="f", verdict="rejected", checks=(check,))
+        graded = {(text, "double"): stored_result(report)}
+        told = results(folder=folder, graded=graded, failed={(text, "triple"): text}, similar=[])
+        table = to_csv(report_document(told), "en")
+        for separator in (",", ";", "\t"):
+            rows = list(csv.reader(io.StringIO(table), delimiter=separator))
+            rows += [line.split(separator) for line in table.splitlines()]  # for a reader that ignores quotes
+            for row in rows:
+                for cell in row:
+                    assert not cell.lstrip(' "').startswith(("=", "+", "-", "@", "＝")), row
 
 
-def test_the_seed_stands_in_every_line_of_the_table() -> None:
-    rows = list(csv.DictReader(io.StringIO(to_csv(report_document(results(options=GradeOptions(seed=7))), "en"))))
-    assert {row["seed"] for row in rows} == {"7"}
-
-
-def test_a_large_group_is_cut_short_in_a_cell() -> None:
-    people = ("bob", *(f"p{number:02}" for number in range(20)))
-    rows = csv.DictReader(
-        io.StringIO(to_csv(report_document(results(similar=[SimilarFiles("double", people, 1.0)])), "en"))
-    )
-    cell = next(row["alike"] for row in rows if row["learner"] == "bob" and row["challenge"] == "double")
-    assert cell == ", ".join(f"p{number:02}" for number in range(10)) + ", +10"
-
-
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_page_is_whole_and_runs_nothing(lang) -> None:
+def test_the_page_is_whole_and_runs_nothing() -> None:
     report = report_document(results(), with_times=True)
-    page = to_page(report, grading_standard(report), lang)
-    assert "<script>" not in page and "&lt;script&gt;" in page
-    assert "default-src &#39;none&#39;" in page and "http://" not in page and "https://" not in page
-    for said in ("ada", "eve/dubble.py", "the judge died", LEFT_OUT["empty"][lang], f"{90}"):
-        assert said in page
-    assert ("做了加法。" in page, "标题 double" in page) == ((True, True) if lang == "zh" else (False, False))
-
-
-def test_a_class_without_any_fault_has_a_page_too() -> None:
+    for lang in LANGS:
+        page = to_page(report, grading_standard(report), lang)
+        assert "<script>" not in page and "&lt;script&gt;" in page
+        assert "default-src &#39;none&#39;" in page and "http://" not in page and "https://" not in page
+        for said in ("ada", "eve/dubble.py", "the judge died", LEFT_OUT["empty"][lang], f"{90}"):
+            assert said in page
+        assert ("做了加法。" in page, "标题 double" in page) == (lang == "zh", lang == "zh")
     right = {("ada", "double"): stored_result(report_on(RIGHT))}
     folder = ClassFolder(("ada",), (SubmittedFile("ada", "double", RIGHT),), ())
     report = report_document(results(graded=right, folder=folder, failed={}, similar=[]))
-    assert "None." in to_page(report, grading_standard(report), "en")
+    assert "None." in to_page(report, grading_standard(report), "en"), "a class without any fault has a page too"
 
 
 @pytest.fixture
-def folder_of_double(small_impl: Path) -> Path:
-    return small_impl / "basics" / "double"
+def known(small_impl: Path) -> dict[str, Challenge]:
+    return {"double": challenge("double", small_impl / "basics" / "double")}
 
 
 def class_of(*people: str) -> ClassFolder:
@@ -206,45 +186,38 @@ def judges(asked: list[str]):
     return grade
 
 
-def test_what_is_known_by_the_same_standard_is_not_graded_again(tmp_path, folder_of_double) -> None:
-    known = {"double": challenge("double", folder_of_double)}
+def test_what_is_known_by_the_same_standard_is_not_graded_again(tmp_path, known) -> None:
     asked: list[str] = []
     first = grade_class(tmp_path, class_of("a", "b"), known, GradeOptions(), judges(asked))
-    again = grade_class(tmp_path, class_of("a", "b", "c"), known, GradeOptions(), judges(asked))
+    seen: list[tuple[int, int, int]] = []
+    again = grade_class(
+        tmp_path, class_of("a", "b", "c"), known, GradeOptions(), judges(asked), lambda *told: seen.append(told)
+    )
+    assert seen == [(2, 3, 2), (3, 3, 2)], "progress counts what was known, and ends at all"
     assert asked == ["a", "b", "c"] and {**first.graded} == {k: v for k, v in again.graded.items() if k[0] != "c"}
     grade_class(tmp_path, class_of("a"), known, GradeOptions(seed=1), judges(asked))
-    (folder_of_double / "reference.py").write_text("def double(x):\n    return 2 * x\n")
+    (Path(known["double"].folder) / "reference.py").write_text("def double(x):\n    return 2 * x\n")
     grade_class(tmp_path, class_of("a"), known, GradeOptions(), judges(asked))
     assert asked == ["a", "b", "c", "a", "a"]
 
 
-def test_what_came_before_a_fault_is_kept(tmp_path, folder_of_double) -> None:
-    known = {"double": challenge("double", folder_of_double)}
-
+def test_what_came_before_a_fault_is_kept_and_what_the_judge_failed_on_is_tried_again(tmp_path, known) -> None:
     def dies(tasks):
         yield Outcome(tasks[0], stored_result(report_on(RIGHT)))
+        yield Outcome(tasks[1], None, "died")
         raise EnvironmentFailure(quoted("the power failed"))
 
     with pytest.raises(EnvironmentFailure):
-        grade_class(tmp_path, class_of("a", "b"), known, GradeOptions(), dies)
+        grade_class(tmp_path, class_of("a", "b", "c"), known, GradeOptions(), dies)
+    fails = lambda tasks: (Outcome(task, None, "died") for task in tasks)  # noqa: E731
+    failed = grade_class(tmp_path, class_of("a", "b"), known, GradeOptions(), fails)
+    assert failed.failed == {("b", "double"): "died"} and len(failed.graded) == 1
     asked: list[str] = []
-    found = grade_class(tmp_path, class_of("a", "b"), known, GradeOptions(), judges(asked))
-    assert asked == ["b"] and len(found.graded) == 2
+    found = grade_class(tmp_path, class_of("a", "b", "c"), known, GradeOptions(), judges(asked))
+    assert asked == ["b", "c"] and len(found.graded) == 3
 
 
-def test_what_the_judge_failed_on_is_told_and_tried_again(tmp_path, folder_of_double) -> None:
-    known = {"double": challenge("double", folder_of_double)}
-    failed = grade_class(
-        tmp_path, class_of("a"), known, GradeOptions(), lambda tasks: (Outcome(task, None, "died") for task in tasks)
-    )
-    assert failed.failed == {("a", "double"): "died"} and not failed.graded
-    asked: list[str] = []
-    grade_class(tmp_path, class_of("a"), known, GradeOptions(), judges(asked))
-    assert asked == ["a"]
-
-
-def test_a_drawn_seed_is_kept_with_the_results(tmp_path, folder_of_double) -> None:
-    known = {"double": challenge("double", folder_of_double)}
+def test_a_drawn_seed_is_kept_with_the_results(tmp_path, known) -> None:
     seeds, asked = iter([5, 6]), list[str]()
 
     def graded(*people: str, given: int | None = None) -> int:
@@ -258,22 +231,77 @@ def test_a_drawn_seed_is_kept_with_the_results(tmp_path, folder_of_double) -> No
     assert graded("a") == 6
 
 
-def test_progress_counts_what_was_known_and_ends_at_all(tmp_path, folder_of_double) -> None:
-    known = {"double": challenge("double", folder_of_double)}
-    grade_class(tmp_path, class_of("a"), known, GradeOptions(), judges([]))
-    seen: list[tuple[int, int, int]] = []
-    grade_class(tmp_path, class_of("a", "b"), known, GradeOptions(), judges([]), lambda *told: seen.append(told))
-    assert seen == [(1, 2, 1), (2, 2, 1)]
-
-
-def test_a_standard_is_another_one_when_anything_in_it_changes(folder_of_double) -> None:
-    mine = challenge("double", folder_of_double)
-    first = standard_of(mine, GradeOptions(), {"torch": "1"}).fingerprint
-    changed = [
+def test_a_standard_is_another_one_when_anything_in_it_changes(known) -> None:
+    mine = known["double"]
+    told = [
+        standard_of(mine, GradeOptions(), {"torch": "1"}),
         standard_of(mine, GradeOptions(seed=1), {"torch": "1"}),
         standard_of(mine, GradeOptions(), {"torch": "2"}),
         standard_of(replace(mine, version=2), GradeOptions(), {"torch": "1"}),
     ]
-    (folder_of_double / "wrong" / "squares.py").write_text("")
-    changed.append(standard_of(mine, GradeOptions(), {"torch": "1"}))
-    assert len({first, *(each.fingerprint for each in changed)}) == 5
+    (Path(mine.folder) / "wrong" / "squares.py").write_text("")
+    told.append(standard_of(mine, GradeOptions(), {"torch": "1"}))
+    assert len({each.fingerprint for each in told}) == 5
+
+
+IMPL = Path(__file__).parents[2] / "impl"
+SDPA = (IMPL / "attention" / "sdpa" / "reference.py").read_text(encoding="utf-8")
+
+
+def disguised(source: str) -> bytes:
+    """Return the same program with other names, comments, docstrings and layout."""
+    text = re.sub(r"\b(scores|weights|mask|scale)\b", r"my_\1", source)
+    text = re.sub(r'"""', '"""Mine. ', text, count=1).replace("\n\n", "\n\n\n# my own idea\n\n")
+    return text.encode()
+
+
+def test_a_copy_is_found_whatever_was_renamed() -> None:
+    other = (IMPL / "norms" / "rms-norm" / "reference.py").read_bytes()
+    found = similar_files("sdpa", {"ada": SDPA.encode(), "bob": disguised(SDPA), "eve": other}, [])
+    assert [(group.learners, group.share) for group in found] == [(("ada", "bob"), 1.0)]
+
+
+def test_the_starter_alone_makes_nobody_alike() -> None:
+    given_out = starter(IMPL / "attention" / "sdpa" / "reference.py", ["sdpa"], "statement")
+    assert similar_files("sdpa", {"ada": given_out.encode(), "bob": given_out.encode()}, [given_out]) == []
+
+
+def test_what_most_of_a_class_writes_is_no_sign() -> None:
+    own = {
+        f"p{n}": f"{SDPA}\n\nx{n} = torch.relu({n}) + torch.exp({n * 7}) @ torch.ones({n}, {n}, {n})".encode()
+        for n in range(LEAST_CLASS)
+    }
+    assert len(similar_files("sdpa", dict(list(own.items())[:2]), [])) == 1
+    assert similar_files("sdpa", own, []) == []
+
+
+@pytest.mark.parametrize(
+    "track", ["norms", *(pytest.param(name, marks=pytest.mark.full) for name in ("attention", "cache", "efficient"))]
+)
+def test_right_solutions_that_people_wrote_apart_are_not_alike(track: str) -> None:
+    for folder in sorted((IMPL / track).iterdir()):
+        entry = yaml.safe_load((folder / "challenge.yaml").read_text(encoding="utf-8"))["entry"]
+        given_out = starter(folder / "reference.py", entry, "statement")
+        files = [folder / "reference.py", *sorted(folder.glob("right/*.py"))]
+        for one, other in combinations(files, 2):
+            assert similar_files("x", {"a": one.read_bytes(), "b": other.read_bytes()}, [given_out]) == [], (one, other)
+
+
+@given(st.lists(st.binary(max_size=300), max_size=4))
+def test_whatever_is_handed_in_can_be_compared(sources) -> None:
+    for group in similar_files("x", {f"p{n}": source for n, source in enumerate(sources)}, []):
+        assert len(group.learners) > 1 and 0.6 <= group.share <= 1
+
+
+def test_what_is_no_python_is_like_nothing() -> None:
+    for source in (b"\0" * 99, b"(" * 9999, b"'''", b"\xff\xfe", b"\tx\n  y\n\tz", b"x = 0777"):
+        assert all(len(group.learners) == 2 for group in similar_files("x", {"a": source, "b": source}, [])), source
+
+
+@pytest.mark.parametrize(
+    "line", [b"'" + b"\\'" * 2**19, b"(" * 2**20, b'f"' + b"{a}" * 2**18, b'"' * 2**20, b"\\\n" * 2**19, b"9" * 2**20]
+)
+def test_whatever_is_handed_in_is_compared_in_little_time(line: bytes) -> None:
+    started = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+    similar_files("double", {"a": line, "b": b"x = 1\n" + line}, [])
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_utime - started < 10

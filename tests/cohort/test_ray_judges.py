@@ -44,33 +44,22 @@ class Cluster(ModuleType):
         self.actor = actor
         self.asked: dict[str, Any] = {}
         self.log: list[str] = []
+        self.put = lambda value: self.log.append("put") or value
+        self.kill = lambda actor: self.log.append("kill")
+        self.shutdown = lambda: self.log.append("shutdown")
+        self.get = lambda ref: ref.call()
+        self.cluster_resources = lambda: {"CPU": 2.0}
 
     def init(self, **options: Any) -> None:
         print("ray says something")
         self.log.append(f"init {options['address']}")
 
-    def cluster_resources(self) -> dict[str, float]:
-        return {"CPU": 2.0}
-
     def remote(self, **resources: Any) -> Callable[[type], Any]:
         self.asked = resources
         return lambda kind: SimpleNamespace(remote=lambda: _Handle(self.actor()))
 
-    def put(self, value: Any) -> Any:
-        self.log.append("put")
-        return value
-
     def wait(self, refs: list[Any], num_returns: int, timeout: float | None) -> tuple[list[Any], list[Any]]:
         return refs[:num_returns], refs[num_returns:]
-
-    def get(self, ref: Any) -> Any:
-        return ref.call()
-
-    def kill(self, actor: Any) -> None:
-        self.log.append("kill")
-
-    def shutdown(self) -> None:
-        self.log.append("shutdown")
 
 
 class _Handle:
@@ -80,11 +69,6 @@ class _Handle:
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._actor, name)
         return SimpleNamespace(remote=lambda *given: _Ref(lambda: method(*given)))
-
-
-class _Connection:
-    def close(self) -> None:
-        pass
 
 
 class _Ref:
@@ -113,13 +97,14 @@ def play(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Cluster]:
     def install(actor: Callable[[], Any]) -> Cluster:
         cluster = Cluster(actor)
         monkeypatch.setitem(sys.modules, "ray", cluster)
-        monkeypatch.setattr(ray_judges.socket, "create_connection", lambda place, timeout: _Connection())
+        monkeypatch.setattr(ray_judges.socket, "create_connection", lambda place, timeout: SimpleNamespace(close=int))
         return cluster
 
     return install
 
 
-def test_one_grading_is_one_call_with_a_core_and_the_memory_that_it_may_fill(play, capsys) -> None:
+def test_one_grading_is_one_call_with_a_core_and_the_memory_that_it_may_fill(play, capsys, monkeypatch) -> None:
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "1")
     cluster = play(Actor)
     tasks = [task(f"p{number}", id) for number in range(3) for id in ("double", "triple")]
     outcomes = list(grade_on_cluster(tasks, OPTIONS))
@@ -127,12 +112,6 @@ def test_one_grading_is_one_call_with_a_core_and_the_memory_that_it_may_fill(pla
     assert cluster.asked == {"num_cpus": 1, "memory": 512 * 2**20, "max_restarts": 0}
     assert cluster.log.count("put") == 2 and (cluster.log[0], cluster.log[-1]) == ("init head:6379", "shutdown")
     assert capsys.readouterr().out == ""
-
-
-def test_usage_statistics_are_off(play, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "1")
-    play(Actor)
-    list(grade_on_cluster([task("a")], OPTIONS))
     assert ray_judges.os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
 
 
@@ -152,24 +131,18 @@ def test_a_task_whose_workers_are_lost_again_and_again_is_given_up(play) -> None
     assert found["m"].error == "its worker was lost 3 times (the node died)" and found["b"].graded
 
 
-def test_a_worker_without_the_whole_sandbox_is_refused_unless_told(play) -> None:
-    class Weak(Actor):
-        fit = Fitness(versions(), ("process", "rlimits"))
+def test_a_worker_of_another_version_or_without_the_whole_sandbox_is_refused_unless_told(play) -> None:
+    def install(*fit: Any) -> None:
+        play(type("Unfit", (Actor,), {"fit": Fitness(*fit)}))
 
-    play(Weak)
+    install({**versions(), "attncli": "0.0.1"}, LAYERS)
+    with pytest.raises(ClusterFailed, match=r"different versions \(attncli 0.0.1, here "):
+        list(grade_on_cluster([task("a")], OPTIONS))
+    install(versions(), ("process", "rlimits"))
     with pytest.raises(ClusterFailed, match=r"lacks sandbox layers \(landlock, seccomp, namespaces\)"):
         list(grade_on_cluster([task("a")], OPTIONS))
     weak = ClusterOptions(address="head:6379", memory_mib=256, weak_sandbox=True)
     assert len(list(grade_on_cluster([task("a")], weak))) == 1
-
-
-def test_a_worker_with_another_version_is_refused(play) -> None:
-    class Older(Actor):
-        fit = Fitness({**versions(), "attncli": "0.0.1"}, LAYERS)
-
-    play(Older)
-    with pytest.raises(ClusterFailed, match=r"different versions \(attncli 0.0.1, here "):
-        list(grade_on_cluster([task("a")], OPTIONS))
 
 
 def raising(error: Exception, at: str = "fitness") -> type[Actor]:
@@ -193,30 +166,24 @@ def test_workers_that_cannot_grade_end_the_run(play, error, at: str, kind: type[
         list(grade_on_cluster([task("a")], OPTIONS))
 
 
-def test_a_cluster_that_gives_no_worker_is_named(play) -> None:
-    play(Actor).wait = lambda refs, num_returns, timeout: ([], refs)
-    with pytest.raises(ClusterFailed, match=r"no worker at .* has 1 CPU and 512 MiB free"):
-        list(grade_on_cluster([task("a")], OPTIONS))
-
-
-def test_an_address_where_something_else_listens(play) -> None:
+def test_an_address_without_a_cluster_is_said(play) -> None:
     def refuse(**options: Any) -> None:
         raise ConnectionError("refused\nlong story")
 
-    play(Actor).init = refuse
-    with pytest.raises(ClusterFailed, match=r"cannot reach a Ray cluster at head:6379 \(refused\)"):
-        list(grade_on_cluster([task("a")], OPTIONS))
-
-
-@pytest.mark.parametrize("address", ["", "local", "head", "head:", ":1", "head:x", "head:70000"])
-def test_what_is_no_address_is_said_at_once(address: str) -> None:
-    with pytest.raises(UsageError, match="is not a running cluster; give HOST:PORT"):
+    def grade_at(address: str) -> None:
         list(grade_on_cluster([task("a")], ClusterOptions(address=address, memory_mib=256)))
 
-
-def test_an_address_where_nobody_listens_is_said_at_once() -> None:
+    for address in ("", "local", "head", "head:", ":1", "head:x", "head:70000"):
+        with pytest.raises(UsageError, match="is not a running cluster; give HOST:PORT"):
+            grade_at(address)
     with pytest.raises(ClusterFailed, match=r"cannot reach a Ray cluster at 127.0.0.1:1 \("):
-        list(grade_on_cluster([task("a")], ClusterOptions(address="127.0.0.1:1", memory_mib=256)))
+        grade_at("127.0.0.1:1")
+    play(Actor).init = refuse
+    with pytest.raises(ClusterFailed, match=r"cannot reach a Ray cluster at head:6379 \(refused\)"):
+        grade_at("head:6379")
+    play(Actor).wait = lambda refs, num_returns, timeout: ([], refs)
+    with pytest.raises(ClusterFailed, match=r"no worker at .* has 1 CPU and 512 MiB free"):
+        grade_at("head:6379")
 
 
 def test_without_ray_the_extra_is_named(play, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,11 +10,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from shutil import copytree
 
 import pytest
+
+from attncli.__main__ import main
+
+from .conftest import Attn, Result
 
 ROOT = Path(__file__).parent.parent.parent
 TASKS = {name: ROOT / "impl" / place / name for place, name in (("attention", "causal-mask"), ("norms", "rms-norm"))}
@@ -28,23 +31,9 @@ HOSTILE = {
 QUICK = ("--timeout", "1", "--memory", "256")
 
 
-class Result(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def line(self) -> str:
-        lines = self.err.splitlines()
-        assert len(lines) == 1 and lines[0].startswith("attn: ") and self.code != 0, self.err
-        return lines[0]
-
-
-Attn = Callable[..., Result]
-
-
 @pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
+def environment(tmp_path: Path, indexed_home: Path) -> dict[str, str]:
+    copytree(indexed_home, tmp_path / "home")
     return {**os.environ, "ATTN_HOME": str(tmp_path / "home"), "LANG": "C.UTF-8"}
 
 
@@ -79,6 +68,7 @@ def honest(tmp_path: Path) -> Path:
     return write(tmp_path / "class", files)
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 def test_a_class_is_graded_kept_and_told_in_every_form(attn: Attn, honest: Path, tmp_path: Path) -> None:
     first = attn("cohort", honest, "--json", "--jobs", "1")
@@ -89,24 +79,24 @@ def test_a_class_is_graded_kept_and_told_in_every_form(attn: Attn, honest: Path,
     assert "process" in report["sandbox"][0]["layers"]
     assert [(row["path"], row["detail"]) for row in report["left_out"]] == [("eve/causal_mask.py", "causal-mask")]
     assert [(row["challenge"], row["learners"]) for row in report["similar"]] == [("rms-norm", ["eve", "李雷"])]
-    assert json.loads(attn("stats", "--json").out)["reviews"] == 0
-    assert all(row["standing"] == "new" for row in json.loads(attn("challenges", "--json").out))
+    assert all(row["standing"] == "new" for row in attn("challenges", "--json").json), "nothing is recorded"
     results = honest / ".attn-cohort" / "results.jsonl"
     kept = results.read_bytes()
-    for name in ("r.json", "r.csv", "r.html"):
+    for name in ("r.csv", "r.html"):
         done = attn("cohort", honest, "-o", tmp_path / name)
         assert (done.code, done.out) == (0, "") and done.err == f"wrote the report to {tmp_path / name}\n"
     assert results.read_bytes() == kept
-    assert (tmp_path / "r.json").read_text(encoding="utf-8") == first.out
     rows = list(csv.DictReader(io.StringIO((tmp_path / "r.csv").read_text(encoding="utf-8"))))
     assert [row["rung"] for row in rows] == ["none", "hardened", "hardened", "hardened", ""]
     assert {row["seed"] for row in rows} == {str(report["seed"])}
     assert f"seed {report['seed']}," in (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "相似的提交" in attn("cohort", honest, "--lang", "zh").out
     results.unlink()
-    assert attn("cohort", honest, "--json", "--jobs", "2", "--seed", report["seed"]).out == first.out
+    again = attn("cohort", honest, "-o", tmp_path / "r.json", "--jobs", "2", "--seed", report["seed"])
+    assert again.code == 0 and (tmp_path / "r.json").read_text(encoding="utf-8") == first.out
 
 
+@pytest.mark.full
 @pytest.mark.sandbox
 def test_hostile_people_change_nobody_else_s_result(attn: Attn, honest: Path) -> None:
     first = json.loads(attn("cohort", honest, "--json", *QUICK).out)
@@ -121,6 +111,7 @@ def test_hostile_people_change_nobody_else_s_result(attn: Attn, honest: Path) ->
     assert done.code == 0 and [(row["graded"], row["solved"]) for row in hostile] == [(1, 0)] * len(HOSTILE)
 
 
+@pytest.mark.full
 @pytest.mark.sandbox
 def test_a_run_that_is_killed_goes_on_where_it_was(attn: Attn, honest: Path, environment: dict[str, str]) -> None:
     whole = attn("cohort", honest, "--json", "--seed", "7")
@@ -139,24 +130,25 @@ def test_a_run_that_is_killed_goes_on_where_it_was(attn: Attn, honest: Path, env
     assert len({(json.loads(line)["learner"], json.loads(line)["challenge"]) for line in lines}) == len(lines) == 4
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
+def test_a_call_that_cannot_be_done_is_one_line_and_exit_2(
+    tmp_path: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    given, empty, folder = tmp_path / "class", tmp_path / "empty", tmp_path / "dir.csv"
+    empty.mkdir()
+    folder.mkdir()
+    write(given, {"a/causal-mask.py": ""})
+    for words, says in (
         (["/nowhere"], "there is no folder /nowhere"),
-        (["{empty}"], "there is nothing to grade in"),
-        (["{class}", "-o", "report.pdf"], "report.pdf must end in one of .csv, .htm, .html, .json"),
-        (["{class}", "-o", "/nowhere/r.csv"], "there is no folder /nowhere"),
-        (["{class}", "-o", "{dir}"], "it is a folder"),
-        (["{class}", "--jobs", "0"], "--jobs"),
-        (["{class}", "--timeout", "nan"], "--timeout is not a number"),
-        (["{class}/a/causal-mask.py"], "is not a folder"),
-    ],
-)
-def test_a_call_that_cannot_be_done_is_one_line_and_exit_2(attn: Attn, tmp_path: Path, words, says: str) -> None:
-    places = {"class": tmp_path / "class", "empty": tmp_path / "empty", "dir": tmp_path / "dir.csv"}
-    places["empty"].mkdir()
-    places["dir"].mkdir()
-    write(places["class"], {"a/causal-mask.py": ""})
-    done = attn("cohort", *(word.format(**places) for word in words))
-    assert done.code == 2 and says in done.line
-    assert not (places["class"] / ".attn-cohort").exists()
+        ([empty], "there is nothing to grade in"),
+        ([given, "-o", "report.pdf"], "report.pdf must end in one of .csv, .htm, .html, .json"),
+        ([given, "-o", "/nowhere/r.csv"], "there is no folder /nowhere"),
+        ([given, "-o", folder], "it is a folder"),
+        ([given, "--jobs", "0"], "--jobs"),
+        ([given, "--timeout", "nan"], "--timeout is not a number"),
+        ([given / "a" / "causal-mask.py"], "is not a folder"),
+    ):
+        code = main(["cohort", *map(str, words)])
+        assert says in Result(code, "", capsys.readouterr().err).line and code == 2
+    assert not (given / ".attn-cohort").exists()

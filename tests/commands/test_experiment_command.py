@@ -10,6 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from attncli.commands import experiments
+
 from .conftest import Attn, Program
 from .test_imports import loaded_by
 
@@ -44,8 +46,7 @@ LIMIT = 9
 ENDLESS = """\
 def run(seed, quick, progress):
     import fcntl, time
-    held = open({lock!r}, "w")
-    fcntl.flock(held, fcntl.LOCK_EX)
+    fcntl.flock(held := open({lock!r}, "w"), fcntl.LOCK_EX)
     while True:
         time.sleep(1)
 """
@@ -69,30 +70,22 @@ def test_without_an_id_they_are_listed(attn: Attn, toy: Path) -> None:
     assert done.out == "experiment  title  quick  full  cards\ntoy         Toy      1 s   2 s  att-01 att-02\n"
     assert attn("--lang", "zh", "experiment").out.splitlines()[1] == "toy   玩具  1 秒  2 秒  att-01 att-02"
     (entry,) = attn("experiment", "--json").json
-    assert entry == {
-        "id": "toy",
-        "title": "Toy",
-        "claim": "Seeds are small.",
-        "seconds": {"quick": 1.0, "full": 2.0},
-        "seeds": 3,
-        "cards": ["att-01", "att-02"],
-    }
+    seconds = {"quick": 1.0, "full": 2.0}
+    told = {"id": "toy", "title": "Toy", "claim": "Seeds are small.", "cards": ["att-01", "att-02"]}
+    assert entry == {**told, "seconds": seconds, "seeds": 3}
 
 
-def test_a_claim_that_shows_ends_with_0(attn: Attn, toy: Path) -> None:
-    done = attn("experiment", "toy")
-    assert (done.code, done.err) == (0, "")
+def test_a_claim_that_shows_ends_with_0_and_has_its_picture(attn: Attn, toy: Path, tmp_path: Path) -> None:
+    file = tmp_path / "plot.svg"
+    done = attn("experiment", "toy", "-o", str(file))
+    assert (done.code, done.err) == (0, f"wrote the plot to {file}\n")
+    assert ElementTree.parse(file).getroot().tag.endswith("svg")
     lines = done.out.splitlines()
     assert lines[:2] == ["Toy", "Claimed: Seeds are small."]
-    assert [line.split() for line in lines[3:7]] == [
-        ["seed", "seed", "quick"],
-        *([str(seed), str(seed), "no"] for seed in range(3)),
-    ]
+    rows = [[str(seed), str(seed), "no"] for seed in range(3)]
+    assert [line.split() for line in lines[3:7]] == [["seed", "seed", "quick"], *rows]
     assert "holds  the seed: 0 / 1 / 2 (expected: < 9)" in lines
     assert lines[-3:] == ["Note: Only a toy.", "", "As claimed in 3 of 3 seeds: it was 0."]
-
-
-def test_the_same_in_chinese(attn: Attn, toy: Path) -> None:
     lines = attn("experiment", "toy", "--lang", "zh").out.splitlines()
     assert lines[:2] == ["玩具", "论断：种子很小。"]
     assert "成立  种子：0 / 1 / 2（应为 < 9）" in lines
@@ -109,13 +102,15 @@ def test_a_claim_of_which_a_part_was_not_run_is_shown_in_part(attn: Attn, toy: P
     assert chinese == "与论断部分相符（未运行：奇数种子）：种子为 0。"
 
 
-def test_one_seed_that_does_not_show_it_is_enough_for_1(attn: Attn, toy: Path) -> None:
+def test_one_seed_that_does_not_show_it_is_enough_for_1_but_the_quick_form_runs_one(attn: Attn, toy: Path) -> None:
     fails_from(toy, 2)
     done = attn("experiment", "toy")
     assert done.line == ("attn: toy: the claim does not hold: the seed, got 0 / 1 / 2, due < 2; see the table above")
     assert done.code == 1
     assert "FAILS  the seed: 0 / 1 / 2 (expected: < 2)" in done.out
     assert done.out.splitlines()[-1] == "Not as claimed in 1 of 3 seeds: it was 2."
+    done = attn("experiment", "toy", "--quick")
+    assert (done.code, done.out.splitlines()[-1]) == (0, "As claimed: it was 0.")
 
 
 @pytest.fixture
@@ -131,77 +126,45 @@ def test_a_text_is_handed_to_an_experiment_that_looks_at_one(attn: Attn, reader:
     assert attn("experiment", "toy", "猫 and 狗", "--quick").out.splitlines()[-1] == "As claimed: it was 猫 and 狗."
 
 
-def test_a_text_that_cannot_be_looked_at_is_told(attn: Attn, reader: Path) -> None:
-    empty = attn("experiment", "toy", " ")
-    assert (empty.code, empty.out) == (2, "")
-    assert "the text is empty; give one" in empty.err
-    long = attn("experiment", "toy", "x" * 401)
-    assert (long.code, "the text has 401 characters; use at most 400" in long.err) == (2, True)
+def test_a_text_that_cannot_be_looked_at_is_told(attn: Attn, toy: Path, request: pytest.FixtureRequest) -> None:
+    refused = attn("experiment", "toy", "text")
+    assert (refused.code, refused.out) == (2, "")
+    assert "toy takes no text; leave it out, or run attn experiment attention-map" in refused.err
+    request.getfixturevalue("reader")
+    for text, said in ((" ", "the text is empty; give one"), ("x" * 401, "has 401 characters; use at most 400")):
+        refused = attn("experiment", "toy", text)
+        assert (refused.code, refused.out) == (2, "") and said in refused.err
 
 
-def test_a_text_for_an_experiment_that_looks_at_none_is_refused(attn: Attn, toy: Path) -> None:
-    done = attn("experiment", "toy", "text")
-    assert (done.code, done.out) == (2, "")
-    assert "toy takes no text; leave it out, or run attn experiment attention-map" in done.err
+def test_json_is_one_document_whatever_the_outcome(attn: Attn, toy: Path) -> None:
+    plot = {"kind": "bar", "title": "Plot", "x": ["x"], "series": [{"name": "s", "y": [1]}], "log": ""}
+    for limit, code in ((9, 0), (1, 1)):
+        fails_from(toy, limit)
+        done = attn("experiment", "toy", "--json")
+        assert (done.code, done.json["holds"], done.json["seeds"][0]["plots"]) == (code, code == 0, [plot])
+        assert [seed["holds"] for seed in done.json["seeds"]] == [seed < limit for seed in range(3)]
+        assert (done.json["caveats"], done.json["quick"]) == (["Only a toy."], False)
 
 
-def test_the_quick_form_is_content_with_one_seed(attn: Attn, toy: Path) -> None:
-    fails_from(toy, 2)
-    done = attn("experiment", "toy", "--quick")
-    assert (done.code, done.out.splitlines()[-1]) == (0, "As claimed: it was 0.")
-
-
-@pytest.mark.parametrize("limit", [9, 1])
-def test_json_is_one_document_whatever_the_outcome(attn: Attn, toy: Path, limit: int) -> None:
-    fails_from(toy, limit)
-    done = attn("experiment", "toy", "--json")
-    assert done.code == (0 if limit == 9 else 1)
-    document = done.json
-    assert document["holds"] is (limit == 9)
-    assert [seed["holds"] for seed in document["seeds"]] == [seed < limit for seed in range(3)]
-    assert document["seeds"][0]["plots"] == [
-        {"kind": "bar", "title": "Plot", "x": ["x"], "series": [{"name": "s", "y": [1]}], "log": ""}
-    ]
-    assert (document["caveats"], document["quick"]) == (["Only a toy."], False)
-
-
-def test_a_picture_is_written(attn: Attn, toy: Path, tmp_path: Path) -> None:
-    file = tmp_path / "plot.svg"
-    done = attn("experiment", "toy", "--quick", "-o", str(file))
-    assert (done.code, done.err) == (0, f"wrote the plot to {file}\n")
-    assert ElementTree.parse(file).getroot().tag.endswith("svg")
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
+def test_what_cannot_be_used_is_told_before_anything_is_run_and_death_ends_with_3(attn: Attn, toy: Path) -> None:
+    toy.write_text(TOY.replace("    series =", "    raise RuntimeError('no')\n    series ="), encoding="utf-8")
+    for words, said in (
         (["toi"], "there is no experiment toi; did you mean toy?"),
         (["toy", "-o", "plot.png"], "plot.png is not an .svg file; plots are SVG only"),
         (["toy", "-o", "nowhere/at/all.svg"], "cannot write nowhere/at/all.svg (there is no folder"),
         (["--quick"], "list them with `attn experiment`"),
         (["toy", "two", "three"], "unexpected extra argument (three)"),
-    ],
-)
-def test_what_cannot_be_used_is_told_before_anything_is_run(attn: Attn, toy: Path, words: list[str], said: str) -> None:
-    toy.write_text(TOY.replace("    series =", "    raise RuntimeError\n    series ="), encoding="utf-8")
-    done = attn("experiment", *words)
-    assert (done.code, done.out) == (2, "")
-    assert said in done.line
-
-
-def test_an_experiment_that_dies_ends_with_3(attn: Attn, toy: Path) -> None:
-    toy.write_text(TOY.replace("    series =", "    raise RuntimeError('no')\n    series ="), encoding="utf-8")
+    ):
+        done = attn("experiment", *words)
+        assert (done.code, done.out) == (2, "") and said in done.line
     done = attn("experiment", "toy")
-    assert (done.code, done.out) == (3, "")
-    assert done.line == "attn: experiment toy.py:16: RuntimeError: no"
+    assert (done.code, done.out, done.line) == (3, "", "attn: experiment toy.py:16: RuntimeError: no")
 
 
 def test_progress_is_told_on_a_terminal_alone(attn: Attn, toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     toy.write_text(TOY.replace("    series =", "    progress(0.5)\n    series ="), encoding="utf-8")
     assert attn("experiment", "toy", "--quick").err == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    from attncli.commands import experiments
-
     told: list[str] = []
     monkeypatch.setattr(experiments, "show_progress", told.append)
     attn("experiment", "toy", "--quick")
@@ -214,14 +177,12 @@ def test_the_command_itself_loads_neither_torch_nor_rich(program: Program, toy: 
 
 def test_ctrl_c_ends_the_experiment_too(program: Program, toy: Path, tmp_path: Path) -> None:
     lock = tmp_path / "lock"
-    head = TOY.partition("def both")[0]
-    toy.write_text(head + ENDLESS.format(lock=str(lock)), encoding="utf-8")
+    toy.write_text(TOY.partition("def both")[0] + ENDLESS.format(lock=str(lock)), encoding="utf-8")
     process = program("experiment", "toy")
     assert waited_for(lambda: lock.exists() and not free(lock))
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (130, "")
-    assert err == "attn: interrupted; everything recorded so far is kept\n"
+    assert (process.returncode, out, err) == (130, "", "attn: interrupted; everything recorded so far is kept\n")
     assert waited_for(lambda: free(lock))
 
 

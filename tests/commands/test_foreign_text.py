@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,7 +18,7 @@ from attncli.domain.text import hidden_in
 from attncli.practice.grade import record_attempt
 from attncli.practice.workspace import Workspace
 
-Attn = Callable[..., Any]
+from .conftest import Attn
 
 BANKS = Path(__file__).parents[1] / "attacks" / "banks"
 HOSTILE = "\u202e\u2066\u200b\U000e0041"
@@ -58,39 +56,22 @@ def hostile_home(home: Path) -> Path:
     return home
 
 
-CALLS = [
-    ["due"],
-    ["due", "--json"],
-    ["cards"],
-    ["cards", "--json"],
-    ["cards", "--topic", "zz"],
-    *(["show", card] for card in ("bidi-01", "evil-01", "zz-01", "zz-02", "zz-03", "zz-04", "zz-05", "zz-06")),
-    ["show", "zz-01", "--json"],
-    ["show", "bidi-01", "--lang", "zh"],
-    ["stats"],
-    ["stats", "--json"],
-    ["bank", "check"],
-    ["bank", "check", "--json"],
-    ["challenges"],
-    ["challenges", "--json"],
-    ["hint", "own"],
-    ["solution", "own"],
-    ["start", "own", "--bug", "--force"],
-    ["suspend", "zz-01"],
-    ["answer", "bidi-01", "--rating", "again"],
-    ["doctor"],
-    ["config"],
-    ["show", f"no\x1b[31m{HOSTILE}such"],
-    [f"no{HOSTILE}such"],
-]
+CALLS = """\
+due|due --json|cards|cards --json|cards --topic zz|show zz-01 --json|show bidi-01 --lang zh|stats|\
+stats --json|bank check|bank check --json|challenges|challenges --json|hint own|solution own|\
+start own --bug --force|suspend zz-01|answer bidi-01 --rating again|doctor|config""".split("|")
+CALLS += [f"show {card}" for card in ("bidi-01", "evil-01", *(f"zz-0{number}" for number in range(1, 7)))]
+CALLS += [f"show no\x1b[31m{HOSTILE}such", f"no{HOSTILE}such"]
 
 
-@pytest.mark.parametrize("words", CALLS, ids=" ".join)
-def test_nothing_but_text_is_printed(attn: Attn, hostile_home: Path, words: list[str]) -> None:
-    done = attn(*words)
-    assert hidden_in(done.out + done.err) == []
-    assert done.out or done.code
-    assert done.code in ((1, 2) if words[0] == "bank" or "no" in words[-1][:2] else (0,)), done.err
+def test_nothing_but_text_is_printed(attn: Attn, hostile_home: Path) -> None:
+    for call in CALLS:
+        done = attn(*call.split(" "))
+        assert hidden_in(done.out + done.err) == [], call
+        assert done.out or done.code
+        assert done.code in ((1, 2) if call.startswith("bank") or "such" in call else (0,)), done.err
+    shown = attn("show", "bidi-01", "--json")
+    assert "\\u202e" in shown.out and shown.json["question"]["en"] == "Why \u202e\u2066x?", "JSON keeps what it escapes"
 
 
 def test_a_plain_review_says_text_alone(attn: Attn, hostile_home: Path) -> None:
@@ -100,13 +81,7 @@ def test_a_plain_review_says_text_alone(attn: Attn, hostile_home: Path) -> None:
     assert hidden_in(done.out + done.err) == []
 
 
-def test_json_keeps_what_it_escapes(attn: Attn, hostile_home: Path) -> None:
-    shown = attn("show", "bidi-01", "--json")
-    assert "\\u202e" in shown.out
-    assert shown.json["question"]["en"] == "Why \u202e\u2066x?"
-
-
-def test_on_a_terminal_a_reference_becomes_no_override_and_a_link_shows_where_it_leads(
+def test_on_a_terminal_a_link_shows_where_it_leads(
     attn: Attn, hostile_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("attncli.commands.cards.on_terminal", lambda: True)
@@ -124,33 +99,27 @@ def solved(attn: Attn, hostile_home: Path) -> None:
         record_attempt(workspace, report, REFERENCE)
 
 
-@pytest.mark.parametrize("form", ["md", "html", "json"])
-@pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.usefixtures("solved")
-def test_a_summary_holds_the_code_and_nothing_hidden(attn: Attn, tmp_path: Path, form: str, lang: str) -> None:
-    file = tmp_path / f"summary.{form}"
-    assert attn("export", "summary", "--lang", lang, "-o", str(file)).code == 0
-    printed = attn("export", "summary", "--lang", lang, "--format", form).out
-    for text in (file.read_text(encoding="utf-8"), printed):
-        assert hidden_in(text) == []
-        bare = re.sub(r"</?span[^>]*>", "", text)  # a page colours its code
-        assert "def own(x):" in bare and "]0;pwned" in bare
-        assert "&lt;script&gt;" in bare if form == "html" else "<script>" in bare
-    if form == "json":
-        (item,) = json.loads(printed)["solved"]
-        assert item["source"] == KEPT.rstrip() and CONTROLS.search(item["source"]) is None
-
-
-@pytest.mark.usefixtures("solved")
-def test_the_exported_log_has_the_whole_code_and_acts_on_nothing(attn: Attn) -> None:
+def test_a_summary_and_the_exported_log_hold_the_code_and_nothing_hidden(attn: Attn, tmp_path: Path) -> None:
+    for form, lang in (("md", "en"), ("html", "en"), ("html", "zh"), ("json", "zh")):
+        file = tmp_path / f"summary.{form}"
+        assert attn("export", "summary", "--lang", lang, "-o", str(file)).code == 0
+        printed = attn("export", "summary", "--lang", lang, "--format", form).out
+        for text in (file.read_text(encoding="utf-8"), printed):
+            assert hidden_in(text) == []
+            bare = re.sub(r"</?span[^>]*>", "", text)  # a page colours its code
+            assert "def own(x):" in bare and "]0;pwned" in bare
+            assert ("&lt;script&gt;" if form == "html" else "<script>") in bare
+        if form == "json":
+            (item,) = json.loads(printed)["solved"]
+            assert item["source"] == KEPT.rstrip() and CONTROLS.search(item["source"]) is None
     printed = attn("export", "log").out
     assert hidden_in(printed) == []
     rows = [json.loads(line) for line in printed.splitlines()]
     assert [row["payload"]["source"] for row in rows if row["kind"] == "attempt"] == [KEPT]
-    assert CONTROLS.search(KEPT) is None
 
 
-def test_a_report_names_and_quotes_what_steers_nothing(
+def test_a_report_quotes_what_steers_nothing(
     attn: Attn, hostile_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = json.loads((BANKS.parent / "hostile_report.json").read_text(encoding="utf-8"))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -21,7 +22,11 @@ from attncli.sandbox.zygote_client import ZygoteClient
 
 from .conftest import Attn
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.skipif(sys.platform != "linux", reason="workers want Linux")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.sandbox,
+    pytest.mark.skipif(sys.platform != "linux", reason="workers want Linux"),
+]
 
 ROOT = Path(__file__).parents[2]
 IMPL = ROOT / "impl"
@@ -66,9 +71,9 @@ def ladder(bundled_attn: Attn, zygote: ZygoteClient, engines: Engines, monkeypat
 
 
 @pytest.fixture(scope="module")
-def learner(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def learner(tmp_path_factory: pytest.TempPathFactory, indexed_home: Path) -> Path:
     """Return the folder of a learner who has solved two pieces and tried a third."""
-    home = tmp_path_factory.mktemp("learner")
+    home = copytree(indexed_home, tmp_path_factory.mktemp("learner") / "home")
     with Workspace.open(paths.Home(home), lambda: datetime(2026, 5, 1, 9, tzinfo=UTC)) as workspace:
         for id, file in RIGHT.items():
             report = GradeReport(challenge=id, file=str(file), verdict="accepted", rung="solved")
@@ -78,8 +83,8 @@ def learner(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-def test_whoever_has_solved_nothing_is_told_how_to_begin(ladder: Attn, tmp_path: Path) -> None:
-    done = ladder(tmp_path / "new")
+def test_whoever_has_solved_nothing_is_told_how_to_begin(ladder: Attn, home: Path) -> None:
+    done = ladder(home)
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines()[0].split() == ["role", "piece", "source", "calls", "in", "the", "engine"]
     assert done.out.count(" reference ") == 20
@@ -87,15 +92,14 @@ def test_whoever_has_solved_nothing_is_told_how_to_begin(ladder: Attn, tmp_path:
     assert "attn start input-embedding" in done.out.splitlines()[-1]
 
 
+@pytest.mark.full
 def test_solved_pieces_have_their_seats_and_what_was_only_tried_has_none(ladder: Attn, learner: Path) -> None:
     done = ladder(learner, "--json")
     assert (done.code, done.err) == (0, "")
     told = done.json
     assert told["verdict"] == "right" and told["broken"] == []
-    assert {piece["id"]: piece["from"]["rung"] for piece in told["pieces"] if piece["own"]} == {
-        "rope": "solved",
-        "gqa": "solved",
-    }
+    own = {piece["id"]: piece["from"]["rung"] for piece in told["pieces"] if piece["own"]}
+    assert own == {"rope": "solved", "gqa": "solved"}
     assert {piece["status"] for piece in told["pieces"]} == {"right", "reference"}
     assert all(piece["calls"] > 0 for piece in told["pieces"])
     assert told["loss"][0] > told["loss"][1] > 0
@@ -113,26 +117,16 @@ def test_a_file_that_breaks_the_engine_is_named_with_the_place_in_both_languages
     chinese = ladder(learner, "--piece", f"rms-norm={WRONG}", "--json", "--lang", "zh")
     (blame,) = json.loads(chinese.out)["broken"]
     assert chinese.code == 1
-    assert blame == {
-        "pieces": ["rms-norm"],
-        "part": "training",
-        "place": "block-a",
-        "number": 0,
-        "reason": None,
-        "says": "训练：第一个 block 的输出",
-    }
+    told = {"pieces": ["rms-norm"], "part": "training", "place": "block-a", "number": 0, "reason": None}
+    assert blame == {**told, "says": "训练：第一个 block 的输出"}
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["--piece", "rope"], "--piece rope has no file; write it as --piece rope=rope.py"),
-        (["--piece", "roper=x.py"], "the engine has no piece roper; did you mean rope?"),
-        (["--piece", "zzz=x.py"], "the engine has no piece zzz; use one of input-embedding, "),
-        (["--piece", "rope=nowhere.py"], "there is no file nowhere.py"),
-    ],
-)
-def test_a_call_that_makes_no_sense_is_refused(ladder: Attn, tmp_path: Path, words: list[str], says: str) -> None:
-    done = ladder(tmp_path, *words)
-    assert done.code == 2
-    assert says in done.line
+def test_a_call_that_makes_no_sense_is_refused(ladder: Attn, home: Path) -> None:
+    for piece, says in (
+        ("rope", "--piece rope has no file; write it as --piece rope=rope.py"),
+        ("roper=x.py", "the engine has no piece roper; did you mean rope?"),
+        ("zzz=x.py", "the engine has no piece zzz; use one of input-embedding, "),
+        ("rope=nowhere.py", "there is no file nowhere.py"),
+    ):
+        done = ladder(home, "--piece", piece)
+        assert done.code == 2 and says in done.line

@@ -23,25 +23,19 @@ def a_clock_that_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program, "Session", lambda: Session(lambda: NOON))
 
 
-def test_without_a_date_one_line_names_both_ways_to_give_one(attn: Attn) -> None:
+def test_what_cannot_be_planned_is_said_in_one_line(attn: Attn) -> None:
     refused = attn("plan")
     assert refused.code == 2 and refused.out == ""
     assert "--interview" in refused.line and "attn config interview" in refused.line
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
+    for words, said in (
         (("--interview", "2020-01-01"), "is in the past"),
         (("--interview", "2999-01-01"), "more than two years away"),
         (("--interview", "soon"), "is not a date; write it like"),
         (("--interview", SOON, "--minutes", "0"), "1<=x<=960"),
         (("--interview", SOON, "--minutes", "many"), "not a valid integer"),
-    ],
-)
-def test_what_cannot_be_planned_is_said_in_one_line(attn: Attn, words: tuple[str, ...], said: str) -> None:
-    refused = attn("plan", *words)
-    assert refused.code == 2 and said in refused.line
+    ):
+        refused = attn("plan", *words)
+        assert refused.code == 2 and said in refused.line
 
 
 def test_the_json_says_every_day_and_what_is_left_out(attn: Attn) -> None:
@@ -55,19 +49,18 @@ def test_the_json_says_every_day_and_what_is_left_out(attn: Attn) -> None:
     assert found["last_pass"] == found["days"][-1]["date"]
 
 
-@pytest.mark.parametrize(
-    ("lang", "said"),
-    [
+def test_the_plan_reads_in_both_languages(attn: Attn) -> None:
+    for key, value in (("interview", SOON), ("minutes_per_day", "1"), ("easy_days", "mon=0 tue=0 wed=0 thu=0 fri=0")):
+        attn("config", key, value)
+    for lang, said in (
         ("en", ("The interview is in 12 days", "won't fit", "Day by day", "Last pass", "Attention")),
         ("zh", ("距离面试还有 12 天", "学不到", "每日安排", "最后一轮")),
-    ],
-)
-def test_the_plan_reads_in_both_languages(attn: Attn, lang: str, said: tuple[str, ...]) -> None:
-    attn("config", "interview", SOON)
-    attn("config", "minutes_per_day", "1")
-    attn("config", "easy_days", "mon=0 tue=0 wed=0 thu=0 fri=0")
-    text = attn("plan", "--lang", lang).out
-    assert all(words in text for words in said), text
+    ):
+        text = attn("plan", "--lang", lang).out
+        assert all(words in text for words in said), text
+    for days, said in ((0, "The interview is today."), (1, "The interview is tomorrow")):
+        plan = attn("plan", "--interview", (TODAY + timedelta(days=days)).isoformat())
+        assert plan.code == 0 and plan.out.startswith(said)
 
 
 def test_the_date_that_is_set_shows_in_statistics_and_its_clearing_ends_that(attn: Attn) -> None:
@@ -80,18 +73,6 @@ def test_the_date_that_is_set_shows_in_statistics_and_its_clearing_ends_that(att
     assert attn("stats", "--lang", "zh").out.startswith("距面试 12 天")
     assert attn("config", "interview", "").code == 0
     assert attn("stats", "--json").json["interview"] is None and attn("plan").code == 2
-
-
-def test_a_past_date_is_refused_by_config_and_nothing_is_kept(attn: Attn) -> None:
-    refused = attn("config", "interview", "2020-01-01")
-    assert refused.code == 2 and "2020-01-01 is in the past" in refused.line
-    assert attn("config", "interview").out == "\n"
-
-
-@pytest.mark.parametrize(("days", "said"), [(0, "The interview is today."), (1, "The interview is tomorrow")])
-def test_the_last_two_days_have_words_of_their_own(attn: Attn, days: int, said: str) -> None:
-    plan = attn("plan", "--interview", (TODAY + timedelta(days=days)).isoformat())
-    assert plan.code == 0 and plan.out.startswith(said)
 
 
 def test_the_day_s_list_is_not_given_again_once_it_is_done(attn: Attn) -> None:
@@ -111,15 +92,16 @@ def test_a_title_that_is_cut_off_shows_that_it_is() -> None:
     assert cells(_shortened("架构：编码器、解码器与交叉注意力，以及更多的内容一二三四五")) < 36
 
 
-def test_config_prints_what_it_kept(attn: Attn) -> None:
+def test_config_prints_what_it_kept_and_refuses_a_past_date(attn: Attn) -> None:
     assert attn("config", "easy_days", "sun SAT=20").out == "easy_days = sat=20 sun=50\n"
     assert attn("config", "day_start", "5:30").out == "day_start = 05:30\n"
     assert attn("config", "easy_days", "").out == "easy_days = \n"
+    refused = attn("config", "interview", "2020-01-01")
+    assert refused.code == 2 and "2020-01-01 is in the past" in refused.line
+    assert attn("config", "interview").out == "\n"
 
 
-def test_before_the_day_begins_the_summary_counts_days_as_the_plan_does(
-    attn: Attn, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_before_the_day_begins_the_summary_counts_as_the_plan_does(attn: Attn, monkeypatch: pytest.MonkeyPatch) -> None:
     attn("config", "interview", SOON)
     midnight = datetime.combine(TODAY, datetime.min.time()).replace(hour=1).astimezone() + timedelta(days=1)
     monkeypatch.setattr(program, "Session", lambda: Session(lambda: midnight.astimezone(UTC)))

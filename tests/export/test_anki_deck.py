@@ -6,9 +6,12 @@ import re
 import sqlite3
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from shutil import copytree
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -17,30 +20,36 @@ from attncli.config import Settings
 from attncli.domain.log_row import Rating, RowKind
 from attncli.errors import NotFound, NothingFound
 from attncli.i18n import LANGS
+from attncli.memory.scheduler import StudyCalendar
 from attncli.paths import Home
 from attncli.practice import record
 from attncli.practice.workspace import Workspace
+from moved_clock import Clock
 
 DAY = timedelta(days=1)
 
 
 @pytest.fixture
-def clock() -> Any:
+def clock() -> Clock:
     """Return the present time, which Anki uses too, so due dates agree."""
+    clock = Clock()
+    clock.now = datetime.now(UTC)
+    return clock
 
-    class Clock:
-        now = datetime.now(UTC)
 
-        def __call__(self) -> datetime:
-            return self.now
-
-    return Clock()
+Open = Callable[[], Workspace]
 
 
 @pytest.fixture
-def workspace(tmp_path: Path, small_bank: Path, small_impl: Path, clock: Any) -> Iterator[Workspace]:
-    home = Home(tmp_path / "home")
-    with Workspace.open(home, clock, settings=Settings(fuzz=False), quizbank=small_bank, impl=small_impl) as opened:
+def open_home(tmp_path: Path, small_bank: Path, small_impl: Path, clock: Any) -> Open:
+    """`open_home()` opens the learner's folder, after a change of the bank too."""
+    home, settings = Home(tmp_path / "home"), Settings(fuzz=False)
+    return lambda: Workspace.open(home, clock, settings=settings, quizbank=small_bank, impl=small_impl)
+
+
+@pytest.fixture
+def workspace(open_home: Open) -> Iterator[Workspace]:
+    with open_home() as opened:
         yield opened
 
 
@@ -70,12 +79,14 @@ def export(workspace: Workspace, path: Path, langs: Any = LANGS, topic: str | No
     return export_deck(workspace, path.write_bytes, topic, langs)
 
 
-def test_every_card_arrives_with_both_languages_and_its_tags(
-    workspace: Workspace, collection: Any, tmp_path: Path
-) -> None:
-    path = tmp_path / "deck.apkg"
-    assert export(workspace, path).cards == 6
-    log = take_in(collection, path)
+def exported(workspace: Workspace, collection: Any, path: Path, langs: Any = LANGS) -> Any:
+    """Export into the collection; return what Anki said."""
+    export(workspace, path, langs)
+    return take_in(collection, path)
+
+
+def test_every_card_arrives_with_languages_and_tags(workspace: Workspace, collection: Any, tmp_path: Path) -> None:
+    log = exported(workspace, collection, tmp_path / "deck.apkg")
     assert (len(log.new), collection.note_count(), collection.card_count()) == (6, 6, 6)
     note = card(collection, "att-01").note()
     assert tuple(note.keys()) == FIELDS
@@ -85,32 +96,26 @@ def test_every_card_arrives_with_both_languages_and_its_tags(
     assert set(note.tags) == {"attn::topic::att", "attn::kind::qa", "attn::level::screen", "attn::core"}
     decks = {deck.name for deck in collection.decks.all_names_and_ids()}
     assert {"attn", "attn::Attention", "attn::KV cache"} <= decks
+    export(workspace, tmp_path / "again.apkg")
+    assert (tmp_path / "again.apkg").read_bytes() == (tmp_path / "deck.apkg").read_bytes()
 
 
-@pytest.mark.parametrize("lang", LANGS)
-def test_one_language_leaves_the_fields_of_the_other_empty(
-    workspace: Workspace, collection: Any, tmp_path: Path, lang: Any
-) -> None:
-    export(workspace, tmp_path / "deck.apkg", [lang])
-    take_in(collection, tmp_path / "deck.apkg")
-    note = card(collection, "att-01").note()
-    assert {name for name in note.keys() if re.search(r"\((en|zh)\)", name) and note[name]} == {  # noqa: SIM118
-        f"{part} ({lang})" for part in ("Question", "Answer", "Why", "Points")
-    }
-    assert "<section" in card(collection, "att-01").question()
-
-
-def test_the_learners_language_comes_first(workspace: Workspace, collection: Any, tmp_path: Path) -> None:
+def test_the_learners_language_comes_first_or_alone(workspace: Workspace, collection: Any, tmp_path: Path) -> None:
     workspace.lang = "zh"
-    export(workspace, tmp_path / "deck.apkg")
-    take_in(collection, tmp_path / "deck.apkg")
+    exported(workspace, collection, tmp_path / "deck.apkg")
     assert "first-zh" in card(collection, "att-01").question()
     assert "attn::注意力" in {deck.name for deck in collection.decks.all_names_and_ids()}
+    for lang in LANGS:
+        export(workspace, tmp_path / f"{lang}.apkg", [lang])
+        with unpacked(tmp_path / f"{lang}.apkg", tmp_path / lang) as rows:
+            notes = [flds.split("\x1f") for (flds,) in rows.execute("SELECT flds FROM notes")]
+        (note,) = [dict(zip(FIELDS, note, strict=True)) for note in notes if note[0] == "att-01"]
+        filled = {name for name in note if re.search(r"\((en|zh)\)", name) and note[name]}
+        assert filled == {f"{part} ({lang})" for part in ("Question", "Answer", "Why", "Points")}
 
 
 def test_a_card_of_each_kind_can_be_answered_and_told(workspace: Workspace, collection: Any, tmp_path: Path) -> None:
-    export(workspace, tmp_path / "deck.apkg")
-    take_in(collection, tmp_path / "deck.apkg")
+    exported(workspace, collection, tmp_path / "deck.apkg")
     said = {id: (card(collection, id).question(), card(collection, id).answer()) for id in IN_IT}
     for id, (asked, told) in said.items():
         assert "{{" not in asked + told, id
@@ -158,75 +163,45 @@ def test_schedules_arrive_as_they_are_here(workspace: Workspace, collection: Any
     assert card(collection, "kv-01").type == 0
 
 
-def test_check_database_finds_nothing_to_mend(
+def test_anki_asks_what_is_due_and_mends_nothing(
     workspace: Workspace, collection: Any, tmp_path: Path, clock: Any
 ) -> None:
     """Anki forces a full sync if a timestamp differs from its own, which is rounded down."""
-    for number, id in enumerate(IN_IT):
+    record.answer(workspace, "att-01", Rating.EASY, clock() - 20 * DAY)
+    record.answer(workspace, "att-02", Rating.EASY, clock() - 1 * DAY)
+    for number, id in enumerate(IN_IT[2:]):
         record.answer(workspace, id, Rating.GOOD, clock() - timedelta(days=3, milliseconds=500.7 + 83.9 * number))
-    export(workspace, tmp_path / "deck.apkg")
-    take_in(collection, tmp_path / "deck.apkg")
+    exported(workspace, collection, tmp_path / "deck.apkg")
+    assert collection.find_cards("is:due -is:learn") == [card(collection, "att-01").id]
     before = collection.db.all("SELECT id, mod, data FROM cards ORDER BY id")
     collection.fix_integrity()
     assert collection.db.all("SELECT id, mod, data FROM cards ORDER BY id") == before
 
 
-def test_what_is_due_today_is_asked_today(workspace: Workspace, collection: Any, tmp_path: Path, clock: Any) -> None:
-    record.answer(workspace, "att-01", Rating.EASY, clock() - 20 * DAY)
-    record.answer(workspace, "att-02", Rating.EASY, clock() - 1 * DAY)
-    export(workspace, tmp_path / "deck.apkg")
-    take_in(collection, tmp_path / "deck.apkg")
-    due = collection.find_cards("is:due")
-    assert due == [card(collection, "att-01").id]
-
-
 def test_a_second_import_updates_and_adds_nothing(
-    workspace: Workspace, collection: Any, tmp_path: Path, small_bank: Path, small_impl: Path, clock: Any
+    workspace: Workspace, open_home: Open, collection: Any, tmp_path: Path, small_bank: Path, clock: Any
 ) -> None:
     record.answer(workspace, "att-01", Rating.EASY, clock() - 20 * DAY)
-    export(workspace, tmp_path / "deck.apkg")
-    take_in(collection, tmp_path / "deck.apkg")
+    exported(workspace, collection, tmp_path / "deck.apkg")
     before = collection.db.all("SELECT id, nid, due, ivl FROM cards ORDER BY id")
     bank = small_bank / "att.yaml"
-    bank.write_text(
-        bank.read_text("utf-8").replace("It keeps the variance at one.", "So that it stays at one."), "utf-8"
-    )
+    changed = bank.read_text("utf-8").replace("It keeps the variance at one.", "So that it stays at one.")
+    bank.write_text(changed.replace("id: att-02\n", "id: att-09\n    formerly: [att-02]\n"), "utf-8")
     clock.now += timedelta(seconds=5)
-    with Workspace.open(workspace.home, clock, quizbank=small_bank, impl=small_impl) as later:
-        export(later, tmp_path / "again.apkg")
-    log = take_in(collection, tmp_path / "again.apkg")
+    with open_home() as later:
+        log = exported(later, collection, tmp_path / "again.apkg")
     assert (len(log.new), len(log.updated), len(log.conflicting)) == (0, 6, 0)
     assert (collection.note_count(), collection.card_count()) == (6, 6)
     assert collection.db.all("SELECT id, nid, due, ivl FROM cards ORDER BY id") == before
     assert "So that it stays at one." in card(collection, "att-01").note()["Answer (en)"]
+    assert collection.find_cards("Id:att-09"), "a renamed card is the same note"
     assert collection.db.scalar("SELECT count(*) FROM revlog") == 1
     assert len([model for model in collection.models.all_names_and_ids() if model.name.startswith("attn")]) == 1
 
 
-def test_a_renamed_card_is_the_same_note(
-    workspace: Workspace, collection: Any, tmp_path: Path, small_bank: Path, small_impl: Path, clock: Any
-) -> None:
-    export(workspace, tmp_path / "deck.apkg")
-    take_in(collection, tmp_path / "deck.apkg")
-    bank = small_bank / "att.yaml"
-    renamed = bank.read_text("utf-8").replace("id: att-01\n", "id: att-09\n    formerly: [att-01]\n")
-    bank.write_text(renamed, "utf-8")
-    clock.now += timedelta(seconds=5)
-    with Workspace.open(workspace.home, clock, quizbank=small_bank, impl=small_impl) as later:
-        export(later, tmp_path / "again.apkg")
-    take_in(collection, tmp_path / "again.apkg")
-    assert collection.note_count() == 6 and collection.find_cards("Id:att-09")
-
-
 @pytest.mark.parametrize("zone", ["Asia/Shanghai", "America/Los_Angeles", "Pacific/Kiritimati", "UTC"])
-def test_a_due_day_is_the_same_day_in_anki_wherever_it_was_written(
-    workspace: Workspace, tmp_path: Path, clock: Any, zone: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_due_day_is_the_same_in_every_zone(workspace: Workspace, tmp_path: Path, clock: Any, zone: str) -> None:
     """Day 0 of the package starts with the learner's study day, in the learner's zone."""
-    from zoneinfo import ZoneInfo
-
-    from attncli.memory.scheduler import StudyCalendar
-
     workspace.calendar = StudyCalendar(zone=ZoneInfo(zone))
     record.answer(workspace, "att-01", Rating.EASY, clock() - 3 * DAY)
     export(workspace, tmp_path / "deck.apkg")
@@ -239,29 +214,19 @@ def test_a_due_day_is_the_same_day_in_anki_wherever_it_was_written(
     assert begins.hour == 4 and begins.toordinal() + due == schedule.due_day
 
 
-class unpacked:
-    """Return the database of a package."""
-
-    def __init__(self, path: Path, folder: Path) -> None:
-        with zipfile.ZipFile(path) as package:
-            self.file = Path(package.extract("collection.anki2", folder))
-
-    def __enter__(self) -> sqlite3.Connection:
-        self.rows = sqlite3.connect(self.file)
-        return self.rows
-
-    def __exit__(self, *_: object) -> None:
-        self.rows.close()
+@contextmanager
+def unpacked(path: Path, folder: Path) -> Iterator[sqlite3.Connection]:
+    """Yield the database of a package."""
+    with (
+        zipfile.ZipFile(path) as package,
+        closing(sqlite3.connect(package.extract("collection.anki2", folder))) as rows,
+    ):
+        yield rows
 
 
-def test_the_same_cards_make_the_same_package(workspace: Workspace, tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        export(workspace, tmp_path / name)
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-
-
-def test_the_bundled_bank_has_no_bare_formula_and_no_open_place(tmp_path: Path, clock: Any) -> None:
-    with Workspace.open(Home(tmp_path / "whole"), clock) as workspace:
+@pytest.mark.full
+def test_the_bundled_bank_has_no_bare_formula_and_no_open_place(tmp_path: Path, indexed_home: Path, clock: Any) -> None:
+    with Workspace.open(Home(copytree(indexed_home, tmp_path / "home")), clock) as workspace:
         done = export(workspace, tmp_path / "deck.apkg")
         assert done.cards == len(workspace.library.cards())
     with unpacked(tmp_path / "deck.apkg", tmp_path) as rows:
@@ -289,6 +254,7 @@ Markup = Callable[[str], str]
         ),
         (inline, "![a picture](http://x/y.png)", "[a picture]"),
         (code, "def f(): # <b>\n  return 'in'", "<pre><code><strong>def</strong> f(): <em># &lt;b&gt;</em>\n"),
+        (block, "$$\ny = x^2\n$$\n\nthere.", "\n\\[y = x^2\\]\n"),
         (code, "x = 'for' # in", "<pre><code>x = 'for' <em># in</em></code></pre>"),
     ],
 )
@@ -296,17 +262,12 @@ def test_markdown_becomes_what_anki_shows(markup: Markup, given: str, shown: str
     assert markup(given).startswith(shown)
 
 
-def test_a_displayed_formula_stands_alone() -> None:
-    assert "\\[y = x^2\\]" in block("See\n\n$$\ny = x^2\n$$\n\nthere.")
-
-
-def test_what_cannot_be_exported_is_said(workspace: Workspace, tmp_path: Path, small_impl: Path, clock: Any) -> None:
+def test_what_cannot_be_exported_is_said(workspace: Workspace, tmp_path: Path, small_bank: Path) -> None:
     with pytest.raises(NotFound, match="unknown topic nowhere"):
         export(workspace, tmp_path / "deck.apkg", topic="nowhere")
-    (tmp_path / "empty").mkdir()
-    with (
-        Workspace.open(Home(tmp_path / "other"), clock, quizbank=tmp_path / "empty", impl=small_impl) as bare,
-        pytest.raises(NothingFound, match="there are no cards to export"),
-    ):
-        export(bare, tmp_path / "deck.apkg")
+    for file in small_bank.iterdir():
+        file.unlink()
+    workspace.read_banks()
+    with pytest.raises(NothingFound, match="there are no cards to export"):
+        export(workspace, tmp_path / "deck.apkg")
     assert not (tmp_path / "deck.apkg").exists()

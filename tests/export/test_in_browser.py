@@ -10,7 +10,6 @@ import re
 import uuid
 from collections.abc import Callable
 from datetime import date, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -174,16 +173,16 @@ def raw(host: str, own_policy: str = "") -> str:
     return f"<!doctype html><head><meta charset=utf-8>{head}</head><body>{''.join(hostile_mark_up(host))}</body>"
 
 
-@pytest.mark.parametrize("keep", [True, False], ids=["as-it-is", "without-its-policy"])
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_nothing_runs_and_nothing_is_asked_for(open_page, host, lang, keep) -> None:
+@pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.full)])
+def test_nothing_runs_and_nothing_is_asked_for(open_page, host, lang) -> None:
     page = to_html(summary(hostile_markdown(host), lang))
-    seen = open_page(page if keep else without_policy(page)).run(TRY_EVERYTHING, EVENTS)
-    assert seen["pwned"] == 0
-    assert requests_for(host, open_page) == 0
-    assert (seen["styled"], seen["covered"]) == (0, False)
-    assert seen["elements"] > 500
-    assert not set(seen["text"]) & set("\x1b\u202e")
+    for html in (page, without_policy(page)):
+        seen = open_page(html).run(TRY_EVERYTHING, EVENTS)
+        assert seen["pwned"] == 0
+        assert requests_for(host, open_page) == 0
+        assert (seen["styled"], seen["covered"]) == (0, False)
+        assert seen["elements"] > 500
+        assert not set(seen["text"]) & set("\x1b\u202e")
 
 
 def test_the_policy_alone_would_stop_it_too(open_page, host) -> None:
@@ -198,34 +197,32 @@ def test_a_script_and_a_request_would_have_been_seen(open_page, host) -> None:
     open_page("<p>after</p>").callers.wait_for(host, 3)
 
 
-@pytest.mark.parametrize("attribute", ["onmouseover", "onclick", "onfocus", "onerror", "onload"])
-def test_each_event_would_have_been_seen(open_page, attribute) -> None:
-    seen = open_page(f'<p {attribute}="window.pwned=1">x</p>').run(TRY_EVERYTHING, EVENTS)
-    assert seen["pwned"] == 1
+def test_each_event_would_have_been_seen(open_page) -> None:
+    names = ("mouseover", "click", "focus", "error", "load")
+    made = "".join(f'<p on{name}="window.pwned = (window.pwned || 0) + {10**n}">x</p>' for n, name in enumerate(names))
+    seen = open_page(made).run(TRY_EVERYTHING, EVENTS)
+    assert seen["pwned"] == 11111
 
 
 def test_formulas_tables_and_style_are_drawn(open_page) -> None:
     text = r"$\frac{Q K^\top}{\sqrt{d_k}}$ and" + "\n\n| a | b |\n|:-:|--:|\n| 1 | 2 |\n\n$$\\sum_i x_i$$"
-    seen = open_page(to_html(summary([text]))).run(TRY_EVERYTHING, EVENTS)
+    page = to_html(summary([text]))
+    seen = open_page(page).run(TRY_EVERYTHING, EVENTS)
     assert seen["formulas"] >= 4
     assert seen["wide"] > 20
     assert seen["maxWidth"] == "832px"
-
-
-def test_the_pages_own_style_is_what_its_policy_names(tmp_path: Path) -> None:
-    page = to_html(summary(["x"]))
     style = re.search(r"<style>(.*?)</style>", page, re.S)
     assert style is not None
-    assert policy(style[1]) in page.replace("&#39;", "'")
+    assert policy(style[1]) in page.replace("&#39;", "'"), "its policy names its own style"
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
-def test_nothing_scrolls_sideways(open_page, workspace, width, dark) -> None:
+def test_nothing_scrolls_sideways(open_page, workspace) -> None:
     for n, card in enumerate(("arch-01", "mask-07", "mask-13", "peft-14", "emb-08", "prec-17", "moe-03", "kv-13")):
         record.answer(workspace, card, Rating.AGAIN, NOW - timedelta(minutes=n))
     source = "def softmax(x):\n    return x  " + "# a long comment " * 20
     record_attempt(workspace, GradeReport(challenge="softmax-stable", file="x.py", verdict="accepted"), source)
     for lang in LANGS:
-        seen = open_page(to_html(summarise(workspace, lang, date(2026, 4, 1)))).measure(width, dark)
-        assert seen["wide"] == [] and seen["dark"] is dark
+        page = open_page(to_html(summarise(workspace, lang, date(2026, 4, 1))))
+        for width, dark in ((390, True), (390, False), (1280, True), (1280, False)):
+            seen = page.measure(width, dark)
+            assert (seen["wide"], seen["dark"]) == ([], dark), (lang, width)

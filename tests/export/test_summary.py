@@ -1,25 +1,37 @@
-"""The summary matches the log, in both languages and every format."""
+"""The summary matches the log and past mock interviews, in both languages and every format."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import date, timedelta
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
+from attncli.config import Settings
+from attncli.domain.card_kinds import NumericCard
 from attncli.domain.grade_report import GradeReport
 from attncli.domain.log_row import Rating
+from attncli.domain.mock_interview import MockItem, MockPart, MockPlan
 from attncli.domain.text import code_block, code_span
 from attncli.export.render import to_html, to_markdown
 from attncli.export.summary import PARTS, summarise
 from attncli.i18n import LANGS, _
-from attncli.practice import record
+from attncli.paths import Home
+from attncli.practice import mock_log, record
 from attncli.practice.grade import record_attempt
+from attncli.practice.mock import MockInterview, MockOptions
+from attncli.practice.mock_report import past_mocks
+from attncli.practice.record import answer, take_back
 from attncli.practice.start import start_challenge
+from attncli.practice.workspace import Workspace
+from moved_clock import Clock
 
+from ..support.interviews import write_bank, write_impl
 from .conftest import NOW
 
 SOON = date(2026, 3, 8)
@@ -53,14 +65,21 @@ def test_an_empty_home_has_a_summary_that_says_so(workspace):
     assert "No cards reviewed yet" in text
 
 
-def test_weak_cards_come_with_answer_points_and_formulas(workspace):
-    forget(workspace, "att-02")
-    summary = summarise(workspace, "en")
-    assert [card.id for card in summary.weak] == ["att-02"]
+def test_weak_cards_come_with_answer_points_and_formulas_in_either_part_or_language(workspace):
+    forget(workspace, "att-02", "arch-02")
+    summary, chinese = summarise(workspace, "en"), summarise(workspace, "zh")
+    assert {card.id for card in summary.weak} == {"att-02", "arch-02"}
+    assert [c.id for c in summary.weak] == [c.id for c in chinese.weak]
+    assert summary.weak[0].question != chinese.weak[0].question
     text = to_markdown(summary)
     assert "variance" in text and "- [ ] Var(q·k) = d_k" in text
-    answer = summary.weak[0].answer
+    answer = next(card.answer for card in summary.weak if card.id == "att-02")
     assert answer in text and "\n\n" in answer, "the lead, then the rest"
+    for write in (to_markdown, to_html):
+        sheet, notes, both = (write(summary, parts=parts) for parts in (["sheet"], ["notes"], PARTS))
+        assert "Must-know" in sheet and "Weak cards and answers" not in sheet
+        assert "Must-know" not in notes and "Weak cards and answers" in notes
+        assert "Must-know" in both and "Weak cards and answers" in both
 
 
 def test_a_card_forgotten_today_counts_as_not_recalled(workspace):
@@ -69,6 +88,13 @@ def test_a_card_forgotten_today_counts_as_not_recalled(workspace):
     topic = {t.id: t for t in summarise(workspace, "en").topics}["att"]
     assert topic.recall_on_day == 0.5
     assert "100%" not in to_markdown(summarise(workspace, "en"))
+
+
+def test_recall_on_the_interview_day_is_lower_than_today(workspace):
+    forget(workspace, "att-02")
+    today, later = (summarise(workspace, "en", day) for day in (None, date(2026, 4, 20)))
+    assert 0 < later.recall_on_day < today.recall_on_day
+    assert later.days_left == 50
 
 
 def test_points_that_were_not_ticked_make_a_card_weak_and_are_named(workspace):
@@ -107,7 +133,7 @@ def softmax(x):
 '''
 
 
-def test_own_code_is_shown_without_imports_and_docstrings(workspace):
+def test_own_code_is_shown_without_imports_and_docstrings_and_cut_after_forty_lines(workspace):
     solve(workspace, source=WRITTEN)
     summary = summarise(workspace, "en")
     (line,) = summary.solved
@@ -117,15 +143,9 @@ def test_own_code_is_shown_without_imports_and_docstrings(workspace):
         '        """Only this."""\n\n\ndef softmax(x):\n    return x * SCALE'
     )
     assert line.code in to_markdown(summary) and "The statement" not in to_markdown(summary) + to_html(summary)
-
-
-def test_mark_up_in_code_is_shown_and_not_obeyed(workspace):
-    solve(workspace)
+    solve(workspace, source=SOURCE)
     page = to_html(summarise(workspace, "en"))
-    assert "<b>x" not in page and "&lt;b&gt;" in page
-
-
-def test_long_code_is_cut_after_forty_lines_and_says_so(workspace):
+    assert "<b>x" not in page and "&lt;b&gt;" in page, "mark-up in code is shown"
     solve(workspace, source="def softmax(x):\n" + "".join(f"    x = x + {n}\n" for n in range(60)) + "    return x\n")
     for page in (to_markdown(summarise(workspace, "en")), text_of(to_html(summarise(workspace, "en")))):
         assert "x = x + 38" in page and "x = x + 39" not in page and "lines left out: 22" in page
@@ -143,73 +163,45 @@ def test_the_sheet_has_the_formula_or_fact_of_each_must_know_card(workspace):
         assert summary.weak[0].gist in text and summary.weak[0].answer not in text
 
 
-def test_either_part_is_written_alone(workspace):
-    forget(workspace, "att-02")
-    summary = summarise(workspace, "en")
-    for write in (to_markdown, to_html):
-        sheet, notes, both = (write(summary, parts=parts) for parts in (["sheet"], ["notes"], PARTS))
-        assert "Must-know" in sheet and "Weak cards and answers" not in sheet
-        assert "Must-know" not in notes and "Weak cards and answers" in notes
-        assert "Must-know" in both and "Weak cards and answers" in both
-
-
 def test_rungs_are_told_apart(workspace):
     solve(workspace)
     solve(workspace, "sdpa", "solved")
-    assert {line.id: line.rung for line in summarise(workspace, "en").solved} == {
-        "softmax-stable": "hardened",
-        "sdpa": "solved",
-    }
-    text = to_markdown(summarise(workspace, "en"))
+    summary = summarise(workspace, "en")
+    assert {line.id: line.rung for line in summary.solved} == {"softmax-stable": "hardened", "sdpa": "solved"}
+    text = to_markdown(summary)
     assert "`softmax-stable` · hardened" in text and "`sdpa` · solved" in text
     assert "challenges solved: 2" in text and "1 hardened" in text
 
 
-def test_a_repaired_bug_file_is_not_own_code(workspace):
+def test_a_repaired_bug_file_is_not_own_code_and_leaves_own_code_as_it_is(workspace, tmp_path):
     started = start_challenge(workspace, "layer-norm", bug=True)
     solve(workspace, "layer-norm", source="# mended\n", file=str(started.path))
     summary = summarise(workspace, "en")
     assert summary.solved == () and summary.tried == ()
     assert summary.repaired == (workspace.library.challenge("layer-norm").title.en,)
     assert "# mended" not in to_markdown(summary) + to_html(summary)
-
-
-def test_own_code_beside_a_bug_file_stays_own_code(workspace, tmp_path):
-    solve(workspace, "layer-norm", "solved", "# my own\n")
-    started = start_challenge(workspace, "layer-norm", tmp_path / "bugs", bug=True)
-    solve(workspace, "layer-norm", source="# mended\n", file=str(started.path))
-    solve(workspace, "layer-norm", "solved", "# my own again\n", str(tmp_path / "mine" / "layer-norm.py"))
+    solve(workspace, "sdpa", "solved", "# my own\n")
+    started = start_challenge(workspace, "sdpa", tmp_path / "bugs", bug=True)
+    solve(workspace, "sdpa", source="# mended\n", file=str(started.path))
+    solve(workspace, "sdpa", "solved", "# my own again\n", str(tmp_path / "mine" / "sdpa.py"))
     summary = summarise(workspace, "en")
     assert [(line.rung, line.source, line.attempts) for line in summary.solved] == [("solved", "# my own again", 2)]
-    assert len(summary.repaired) == 1
+    assert len(summary.repaired) == 2
 
 
-def test_recall_on_the_interview_day_is_lower_than_today(workspace):
-    forget(workspace, "att-02")
-    today, later = (summarise(workspace, "en", day) for day in (None, date(2026, 4, 20)))
-    assert 0 < later.recall_on_day < today.recall_on_day
-    assert later.days_left == 50
-
-
-def test_topics_come_by_need_and_those_not_begun_are_a_list(workspace):
-    know(workspace, "att-02", "kv-01")
-    forget(workspace, "att-04")
-    summary = summarise(workspace, "en")
-    assert [t.need for t in summary.topics] == sorted((t.need for t in summary.topics), reverse=True)
-    assert {t.id for t in summary.started} == {"att", "kv"}
-    text = to_markdown(summary)
-    assert sum(line.startswith("| ") and "/" in line for line in text.splitlines()) == 2
-    begun = text.index("## Not started")
-    assert all(text.index(f"- {topic.title}\n", begun) for topic in summary.not_started)
-
-
-def test_one_opens_with_what_is_known_and_avoids_what_is_not(workspace):
+def test_topics_come_by_need_one_opens_with_what_is_known_and_those_not_begun_are_a_list(workspace):
     know(workspace, *(f"att-0{n}" for n in range(2, 7)))
     forget(workspace, *(f"kv-0{n}" for n in range(1, 5)))
     forget(workspace, "pos-01", "pos-02")  # two cards say little about a topic
     summary = summarise(workspace, "en")
     assert [topic.id for topic in summary.open_with] == ["att"]
     assert [topic.id for topic in summary.avoid] == ["kv"]
+    assert [t.need for t in summary.topics] == sorted((t.need for t in summary.topics), reverse=True)
+    assert {t.id for t in summary.started} == {"att", "kv", "pos"}
+    text = to_markdown(summary)
+    assert sum(line.startswith("| ") and "/" in line for line in text.splitlines()) == 3
+    begun = text.index("## Not started")
+    assert all(text.index(f"- {topic.title}\n", begun) for topic in summary.not_started)
 
 
 def test_cards_that_come_due_before_the_day_are_listed_unless_they_are_weak(workspace):
@@ -231,72 +223,35 @@ class Tags(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_page_is_one_file_with_mathml_and_fetches_nothing(workspace, lang):
+def test_the_page_is_one_file_with_mathml_that_fetches_nothing_and_maps_the_begun_topics(workspace):
     forget(workspace, "att-02", "att-04")
+    know(workspace, "kv-01", "moe-01")
     solve(workspace)
-    page = to_html(summarise(workspace, lang, date(2026, 4, 1)))
-    tags = Tags(page).found
-    names = {tag for tag, _ in tags}
-    assert {"math", "svg"} <= names
-    assert not names & {"script", "link", "img", "iframe", "object", "use", "image"}
-    assert not [a for _, attributes in tags for a in attributes if a in ("src", "href", "xlink:href", "style")]
-    assert "url(" not in page and "@import" not in page
-    assert _("Interview summary")[lang] in page
-    assert "$$" not in page
+    for lang in LANGS:
+        summary = summarise(workspace, lang, date(2026, 4, 1))
+        page = to_html(summary)
+        tags = Tags(page).found
+        names = {tag for tag, _ in tags}
+        assert {"math", "svg"} <= names
+        assert not names & {"script", "link", "img", "iframe", "object", "use", "image"}
+        assert not [a for _, attributes in tags for a in attributes if a in ("src", "href", "xlink:href", "style")]
+        assert "url(" not in page and "@import" not in page and "$$" not in page
+        assert _("Interview summary")[lang] in page
+        shown = re.findall(r'<li data-topic="(\w+)">(.*?) <b>(\d+%)</b>', page)
+        assert shown == [(topic.id, topic.title, f"{topic.readiness_on_day:.0%}") for topic in summary.started]
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_map_shows_each_begun_topic_with_its_figure_in_the_language(workspace, lang):
-    know(workspace, "att-02", "kv-01", "moe-01")
-    summary = summarise(workspace, lang, SOON)
-    shown = re.findall(r'<li data-topic="(\w+)">(.*?) <b>(\d+%)</b>', to_html(summary))
-    assert shown == [(topic.id, topic.title, f"{topic.readiness_on_day:.0%}") for topic in summary.started]
-
-
-def test_a_percent_sign_never_leaves_its_number(workspace):
-    forget(workspace, "att-02")
-    page = to_html(summarise(workspace, "en", SOON))
-    assert not re.search(r"\d\s%", re.sub(r"<div class=\"answer\">.*?</article>", "", page, flags=re.S))
-
-
-def test_pages_break_where_a_part_ends():
-    from attncli.export.summary import environment
-
-    style = environment(autoescape=True).get_template("summary.css").render()
-    assert "@media print" in style and "@page" in style
-    assert re.search(r"\.sheet, main \{ break-after: page; \}", style)
-
-
-@pytest.mark.parametrize("formula", [r"\text{<b>x</b>}", r"\text{<script>alert(1)</script>}", r"\frac{a"])
-def test_mark_up_in_a_formula_is_shown_and_not_obeyed(formula):
-    from attncli.export.render import _parser
-
-    shown = _parser().render(f"before ${formula}$ after")
-    assert "<b>" not in shown and "<script" not in shown
-    assert "before" in shown and "after" in shown
-
-
-def test_chinese_and_english_list_the_same_cards(workspace):
-    forget(workspace, "att-02", "arch-02")
-    english, chinese = summarise(workspace, "en"), summarise(workspace, "zh")
-    assert [c.id for c in english.weak] == [c.id for c in chinese.weak]
-    assert english.weak[0].question != chinese.weak[0].question
-
-
-@pytest.mark.parametrize("write", [to_markdown, to_html])
-def test_both_languages_are_two_parts_with_the_code_once(workspace, write):
+def test_both_languages_are_two_parts_with_the_code_once(workspace):
     forget(workspace, "att-02")
     solve(workspace)
-    text = write(summarise(workspace, "zh"), summarise(workspace, "en"))
-    assert text.index("速查表") < text.index("Open with")
-    assert (text_of(text) if write is to_html else text).count("def softmax") == 1
-    assert "See the code in the first part." in text
+    for write in (to_markdown, to_html):
+        text = write(summarise(workspace, "zh"), summarise(workspace, "en"))
+        assert text.index("速查表") < text.index("Open with")
+        assert (text_of(text) if write is to_html else text).count("def softmax") == 1
+        assert "See the code in the first part." in text
 
 
 def test_the_json_document_holds_everything_under_the_documented_names(workspace):
-    from pathlib import Path
-
     forget(workspace, "att-02")
     know(workspace, "att-03")
     solve(workspace)
@@ -311,15 +266,15 @@ def test_the_json_document_holds_everything_under_the_documented_names(workspace
     assert keys <= documented
 
 
-@pytest.mark.parametrize("write", [to_markdown, to_html])
-def test_chinese_is_punctuated_as_chinese(workspace, write):
+def test_chinese_is_punctuated_as_chinese(workspace):
     forget(workspace, "att-02")
     know(workspace, *(f"kv-0{n}" for n in range(1, 5)))
-    text = text_of(write(summarise(workspace, "zh", date(2026, 4, 20))))
-    assert "面试日期 2026-04-20" in text
-    assert "尚未开始" in text and "；" in text
-    own = re.sub(r"##* 各主题的薄弱卡片与答案.*", "", text, flags=re.S).partition("各主题的薄弱卡片与答案")[0]
-    assert " %" not in own and not re.search(r"[一-鿿]: ", own)
+    for write in (to_markdown, to_html):
+        text = text_of(write(summarise(workspace, "zh", date(2026, 4, 20))))
+        assert "面试日期 2026-04-20" in text
+        assert "尚未开始" in text and "；" in text
+        own = re.sub(r"##* 各主题的薄弱卡片与答案.*", "", text, flags=re.S).partition("各主题的薄弱卡片与答案")[0]
+        assert " %" not in own and not re.search(r"[一-鿿]: ", own)
 
 
 def test_a_fence_is_longer_than_any_in_the_code():
@@ -337,3 +292,76 @@ def test_the_last_days_are_the_plans_and_nothing_without_a_date(workspace):
     assert all(line.to_do for line in summary.last_days)
     assert "## The last days" in to_markdown(summary)
     assert "最后一轮" in to_html(summarise(workspace, "zh", date(2026, 3, 20)))
+
+
+@pytest.fixture
+def held(tmp_path: Path, moving_clock: Clock) -> Iterator[Workspace]:
+    """Review the first card, then miss two of its points in an interview."""
+    bank, impl = write_bank(tmp_path / "bank"), write_impl(tmp_path / "impl")
+    home = Home(tmp_path / "home")
+    with Workspace.open(home, moving_clock, settings=Settings(), quizbank=bank, impl=impl) as workspace:
+        interview = MockInterview.begin(workspace, MockOptions(30, "onsite", 3))
+        assert interview.asked is not None
+        answer(workspace, interview.asked.card.id, Rating.EASY)
+        moving_clock.move(seconds=20)
+        interview.reveal()
+        interview.asked.ticked = {1}
+        interview.answer()
+        interview.end()
+        yield workspace
+
+
+def test_an_interview_is_told_with_the_points_that_were_missed_until_it_is_undone(held: Workspace) -> None:
+    told = {"en": ("one", "three", "Which one, norm 5?"), "zh": ("其一", "其三", "哪一个，norm 5？")}
+    for lang in LANGS:
+        summary, missed = summarise(held, lang), told[lang]
+        (mock,) = summary.mocks
+        assert (mock.date[:5], mock.minutes, mock.missed) == ("2026-", 30, missed)
+        assert mock.score == pytest.approx(1 / 6)
+        lines = to_markdown(summary).splitlines()
+        place = next(n for n, line in enumerate(lines) if line.startswith("**2026-"))
+        assert "30" in lines[place] and "17" in lines[place]
+        assert lines[place + 2] == f"- {mock.questions[0].question}"
+        assert lines[place + 3 : place + 5] == [f"  - {point}" for point in missed[:2]]
+        assert all(point in to_html(summary) for point in missed)
+        weak = next(card for card in summary.weak if "points" in card.reasons)
+        assert [point.missed for point in weak.points] == [True, False, True] and weak.reasons == ("points",)
+    take_back(held)
+    take_back(held)
+    summary = summarise(held, "en")
+    assert summary.mocks == () and summary.weak == () and "Mock interviews" not in to_markdown(summary)
+
+
+NUMERIC = """\
+topic: num
+licence: CC-BY-4.0
+title: {en: Numbers, zh: 数字}
+cards:
+  - id: num-01
+    kind: numeric
+    level: screen
+    question: {en: "How many bytes have {{words}} words?", zh: "{{words}} 个字有多少字节？"}
+    parameters: {words: [3, 5, 7, 9, 11, 13, 15, 17]}
+    compute: 4 * words
+    unit: ""
+    tolerance: 1%
+    explain: {en: "Four each.", zh: "每个四字节。"}
+"""
+
+
+def test_a_missed_number_shows_question_right_number_and_answer(tmp_path: Path, moving_clock: Clock) -> None:
+    bank = write_bank(tmp_path / "bank")
+    (bank / "num.yaml").write_text(NUMERIC, encoding="utf-8")
+    with Workspace.open(Home(tmp_path / "home"), moving_clock, settings=Settings(), quizbank=bank) as workspace:
+        plan = MockPlan(30, "screen", 5, False, (MockPart("warm-up", 8, (MockItem("card", "num-01"),)),))
+        interview = MockInterview(workspace, mock_log.begin(workspace, plan))
+        asked = interview.asked
+        assert asked is not None and isinstance(asked.card, NumericCard)
+        question, right = asked.question.en, f"{asked.card.expected:g}"
+        asked.answer.texts = ["1"]
+        interview.reveal()
+        interview.answer()
+        (missed,) = summarise(workspace, "en").mocks[0].questions
+        assert missed.question == question and right in missed.right[0] and "you entered 1" in missed.right[0]
+        (line,) = past_mocks(workspace)[0].missed
+        assert missed.right[0] == line.answer.en and question == line.question.en

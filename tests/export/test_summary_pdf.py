@@ -15,8 +15,9 @@ from attncli import paths
 from attncli.domain.grade_report import GradeReport
 from attncli.domain.log_row import Rating
 from attncli.errors import EnvironmentFailure
-from attncli.export.render import _formula, drawn, sanitised, to_pdf
-from attncli.export.summary import summarise
+from attncli.export.render import _formula, _missing_font_message, drawn, sanitised, to_pdf
+from attncli.export.summary import PARTS, summarise
+from attncli.i18n import LANGS
 from attncli.practice import record
 from attncli.practice.grade import record_attempt
 
@@ -55,26 +56,34 @@ def read(document: bytes) -> tuple[PdfReader, str]:
 
 
 @needs_fonts
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_each_kind_has_its_answer_in_the_document(workspace, lang):
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("lang", "parts"), [("zh", ["notes"]), *(pytest.param(lang, PARTS, marks=pytest.mark.full) for lang in LANGS)]
+)
+def test_the_document_has_the_answer_of_each_kind_all_fonts_and_no_way_out(workspace, lang, parts):
     forget(workspace, *ONE_OF_EACH.values())
     summary = summarise(workspace, lang, date(2026, 3, 20))
     assert {card.kind: card.id for card in summary.weak} == ONE_OF_EACH
-    _, text = read(to_pdf(summary))
+    document = to_pdf(summary, parts=parts)
+    assert to_pdf(summary, parts=parts) == document
+    reader, text = read(document)
     squeezed = re.sub(r"\s", "", text)
-    for expected in (
-        {"en": "Itcanreadprivatedata", "zh": "能读私有数据"}[lang],
-        "2.5GiB",
-        "sigmoid",
-        {"en": "Rendermessages", "zh": "用对话模板"}[lang],
-        'key="charge:"+args["order"]',
-        {"en": "Collapsekills", "zh": "坍缩使"}[lang],
-    ):
-        assert expected in squeezed
+    expected = {
+        "en": ("Itcanreadprivatedata", "Rendermessages", "Collapsekills"),
+        "zh": ("能读私有数据", "用对话模板", "坍缩使"),
+    }[lang]
+    for answer in (*expected, "2.5GiB", "sigmoid", 'key="charge:"+args["order"]'):
+        assert answer in squeezed
     assert "\ufffd" not in text
+    assert b"/URI" not in document and b"/JavaScript" not in document and b"/Launch" not in document
+    for page in reader.pages:
+        for font in page["/Resources"].get("/Font", {}).values():
+            descriptor = font.get_object()["/DescendantFonts"][0].get_object()["/FontDescriptor"].get_object()
+            assert {"/FontFile2", "/FontFile3"} & set(descriptor)
 
 
 @needs_fonts
+@pytest.mark.full
 def test_the_cheat_sheet_is_one_page_even_where_every_topic_was_begun(workspace):
     for topic in workspace.library.topics():
         forget(workspace, *(card.id for card in workspace.library.cards(topic=topic.id)[:3]))
@@ -87,56 +96,30 @@ def test_the_cheat_sheet_is_one_page_even_where_every_topic_was_begun(workspace)
 
 
 @needs_fonts
-def test_the_same_summary_gives_the_same_bytes(workspace):
-    forget(workspace, "att-02")
-    assert to_pdf(summarise(workspace, "zh")) == to_pdf(summarise(workspace, "zh"))
-
-
-@needs_fonts
-def test_nothing_in_it_leads_out_and_all_fonts_are_inside(workspace):
-    forget(workspace, "att-02")
-    document = to_pdf(summarise(workspace, "zh"))
-    assert b"/URI" not in document and b"/JavaScript" not in document and b"/Launch" not in document
-    reader, _ = read(document)
-    for page in reader.pages:
-        for font in page["/Resources"].get("/Font", {}).values():
-            descriptor = font.get_object()["/DescendantFonts"][0].get_object()["/FontDescriptor"].get_object()
-            assert {"/FontFile2", "/FontFile3"} & set(descriptor)
-
-
-@needs_fonts
 def test_a_character_that_no_font_has_is_an_error_that_names_it(workspace):
     source = "x = 1  # \U0001318e\n"
     record_attempt(workspace, GradeReport(challenge="sdpa", file="x.py", verdict="accepted", rung="solved"), source)
     with pytest.raises(EnvironmentFailure, match=r"no installed font has .*U\+1318E.*install one.*--format html"):
-        to_pdf(summarise(workspace, "en"))
-
-
-def test_a_chinese_character_without_a_font_names_the_package_of_chinese_fonts():
-    from attncli.export.render import _missing_font_message
-
-    assert "fonts-noto-cjk" in str(_missing_font_message({"面", "试"}))
-    assert "U+9762" in str(_missing_font_message({"面"}))
+        to_pdf(summarise(workspace, "en"), parts=["notes"])
+    assert "U+9762" in (said := str(_missing_font_message({"面", "试"}))) and "fonts-noto-cjk" in said
     assert "and 2 more" in str(_missing_font_message(set("abcdefghij")))
 
 
-def test_without_the_extra_one_line_names_it(workspace, monkeypatch):
-    monkeypatch.setitem(sys.modules, "weasyprint", None)
-    with pytest.raises(EnvironmentFailure, match=r"pip install 'attncli\[pdf\]'") as caught:
-        to_pdf(summarise(workspace, "en"))
-    assert caught.value.exit_code == 3
-
-
-def test_without_pango_one_line_names_it(workspace, monkeypatch):
+def test_without_the_extra_or_pango_one_line_names_it(workspace, monkeypatch):
     class NoPango:
         def find_spec(self, name, path=None, target=None):
             if name == "weasyprint":
                 raise OSError("cannot load library 'libpango-1.0-0'")
 
-    monkeypatch.delitem(sys.modules, "weasyprint", raising=False)
+    summary = summarise(workspace, "en")
+    monkeypatch.setitem(sys.modules, "weasyprint", None)
+    with pytest.raises(EnvironmentFailure, match=r"pip install 'attncli\[pdf\]'") as caught:
+        to_pdf(summary)
+    assert caught.value.exit_code == 3
+    monkeypatch.delitem(sys.modules, "weasyprint")
     monkeypatch.setattr(sys, "meta_path", [NoPango(), *sys.meta_path])
     with pytest.raises(EnvironmentFailure, match="libpango"):
-        to_pdf(summarise(workspace, "en"))
+        to_pdf(summary)
 
 
 def test_a_formula_becomes_a_drawing_that_says_what_it_is():
@@ -145,19 +128,17 @@ def test_a_formula_becomes_a_drawing_that_says_what_it_is():
     assert "path" in svg and 'aria-label="ab2"' in svg
     depth = re.search(r"vertical-align: -([\d.]+)px", svg)
     assert depth and 3 < float(depth[1]) < 20
+    assert "<svg" in drawn(sanitised(_formula(r"a:\ x_{<t}", {}))), "a space, and a sign that XML escapes"
+    written_out = drawn(sanitised(_formula(r"\text{注意力}", {})))
+    assert written_out == "<code>注意力</code>", "the font of formulas lacks it"
 
 
-@pytest.mark.parametrize(
-    "source", [r"\left(\sum_{j\ne i}r_j\right)", r"\left[\sum_{j=1}^n r_j\right]", r"\left|\prod^n x\right|"]
-)
-def test_brackets_around_a_sum_are_as_high_as_the_sum(source):
-    assert _height(source) < 2 * _height(r"\sum_{j=1}^n r_j")
+def test_brackets_around_a_sum_are_as_high_as_the_sum():
+    for source in (r"\left(\sum_{j\ne i}r_j\right)", r"\left[\sum_{j=1}^n r_j\right]", r"\left|\prod^n x\right|"):
+        assert _height(source) < 2 * _height(r"\sum_{j=1}^n r_j"), source
 
 
-def test_a_formula_with_a_space_and_a_smaller_sign_is_drawn():
-    assert "<svg" in drawn(sanitised(_formula(r"a:\ x_{<t}", {})))
-
-
+@pytest.mark.full
 def test_every_displayed_formula_of_the_bank_is_drawn_and_none_fills_a_page():
     formulas = set()
     for file in paths.bundled_quizbank().glob("*.yaml"):
@@ -170,7 +151,3 @@ def _height(source: str) -> float:
     svg = drawn(sanitised(_formula(" ".join(source.split()), {"display_mode": True})))
     box = re.search(r'viewBox="([^"]*)"', svg)
     return float(box[1].split()[3]) if box else 0.0
-
-
-def test_a_formula_with_a_sign_that_its_font_lacks_is_written_out():
-    assert drawn(sanitised(_formula(r"\text{注意力}", {}))) == "<code>注意力</code>"

@@ -14,6 +14,8 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
+from shutil import copytree
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -23,6 +25,7 @@ from yarl import URL
 
 from attncli.__main__ import main
 from attncli.servers.browser import EMPTY, MOST_STRANGERS, BrowserServer, policy
+from attncli.tui.app import WEB_DRIVER
 
 TOKEN = "a-token"
 ATTN = [sys.executable, "-m", "attncli"]
@@ -68,70 +71,44 @@ def origin(client: TestClient[Any, Any]) -> dict[str, str]:
     return {"Origin": f"http://127.0.0.1:{client.port}"}
 
 
-def is_there(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 async def gone(pid: int) -> bool:
     for _ in range(200):
-        if not is_there(pid):
+        if not Path(f"/proc/{pid}").exists():
             return True
         await asyncio.sleep(0.05)
     return False
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "",
-        "/",
-        "/ws",
-        "/static/js/textual.js",
-        "/a-toke/",
-        "/a-tokenn/",
-        "/A-TOKEN/",
-        "/a-token%00/",
-        "//a-token/",
-        "/x/a-token/",
-    ],
-)
-async def test_without_the_token_there_is_nothing(path: str) -> None:
+async def test_without_the_token_there_is_nothing() -> None:
+    paths = ["", "/", "/ws", "/static/js/textual.js", "/a-toke/", "/a-tokenn/", "/A-TOKEN/", "/a-token%00/"]
+    async with client_of() as client, ClientSession() as session:
+        for path in (*paths, "//a-token/", "/x/a-token/"):
+            for method in ("GET", "POST", "OPTIONS", "HEAD"):
+                url = URL(f"http://127.0.0.1:{client.port}{path}", encoded=True)
+                async with session.request(method, url) as answer:
+                    assert (answer.status, await answer.read()) == (403, b""), path
+                    assert "aiohttp" not in answer.headers["Server"]
+
+
+HOSTS = "localhost localhost:8767 LOCALHOST 127.1 2130706433 127.0.0.1@evil.example evil.example 127.0.0.1:1;x".split()
+HOSTS += ["evil.example:8767", "127.0.0.1.evil.example", "a@localhost", "[::1]", "0.0.0.0", ""]
+HOSTS += ["127.0.0.1.evil.example", "a@localhost", "[::1]", "0.0.0.0", "127.0.0.1:1;x", ""]
+
+
+async def test_a_name_that_was_made_to_lead_here_gets_nothing() -> None:
     async with client_of() as client:
-        for method in ("GET", "POST", "OPTIONS", "HEAD"):
-            url = URL(f"http://127.0.0.1:{client.port}{path}", encoded=True)
-            async with ClientSession() as session, session.request(method, url) as answer:
-                assert (answer.status, await answer.read()) == (403, b"")
-                assert "aiohttp" not in answer.headers["Server"]
+        for host in HOSTS:
+            for path in ("/", "/ws", "/page/page.js"):
+                answer = await client.get(f"/{TOKEN}{path}", headers={"Host": host, "Origin": f"http://{host}"})
+                assert (answer.status, await answer.read()) == (403, b""), host
 
 
-HOSTS = [
-    *("localhost", "localhost:8767", "LOCALHOST", "127.1", "2130706433", "127.0.0.1@evil.example"),
-    *("evil.example", "evil.example:8767", "127.0.0.1.evil.example", "a@localhost"),
-    *("[::1]", "0.0.0.0", "127.0.0.1:1;x", ""),
-]
-
-
-@pytest.mark.parametrize("host", HOSTS)
-async def test_a_name_that_was_made_to_lead_here_gets_nothing(host: str) -> None:
+async def test_only_the_page_itself_may_connect() -> None:
     async with client_of() as client:
-        for path in ("/", "/ws", "/page/page.js"):
-            answer = await client.get(f"/{TOKEN}{path}", headers={"Host": host, "Origin": f"http://{host}"})
-            assert (answer.status, await answer.read()) == (403, b"")
-
-
-@pytest.mark.parametrize(
-    "said", [None, "null", "http://evil.example", "https://127.0.0.1", "http://127.0.0.1:1", "same:"]
-)
-async def test_only_the_page_itself_may_connect(said: str | None) -> None:
-    async with client_of() as client:
-        headers = {} if said is None else {"Origin": said}
-        with pytest.raises(WSServerHandshakeError) as refused:
-            await client.ws_connect(f"/{TOKEN}/ws", headers=headers)
-        assert refused.value.status == 403
+        for said in (None, "null", "http://evil.example", "https://127.0.0.1", "http://127.0.0.1:1", "same:"):
+            with pytest.raises(WSServerHandshakeError) as refused:
+                await client.ws_connect(f"/{TOKEN}/ws", headers={} if said is None else {"Origin": said})
+            assert refused.value.status == 403, said
 
 
 async def test_the_page_names_only_files_of_this_server_and_its_policy_allows_no_other() -> None:
@@ -163,36 +140,23 @@ async def test_each_visitor_has_a_process_that_ends_with_the_visit() -> None:
         await pages[1].send_str(json.dumps(["ping", "7"]))
         assert await pages[1].receive_json() == ["pong", "7"], "nothing of the first visitor's came here"
         await pages[0].close()
-        assert await gone(pids[0]) and is_there(pids[1])
+        assert await gone(pids[0]) and Path(f"/proc/{pids[1]}").exists()
         await pages[1].send_str(json.dumps(["resize", {"width": 100, "height": 1e9}]))
         assert json.loads((await pages[1].receive_bytes())[1:]) == {"type": "resize", "width": 100, "height": 1000}
     assert await gone(pids[1]), "the server's end is the end of its apps"
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "",
-        "{}",
-        "[]",
-        "7",
-        "[[]]",
-        '["stdin"]',
-        '["resize", 3]',
-        '["resize", {"width": "x", "height": null}]',
-        "\0",
-        '["resize", {"width": 1e999, "height": 1}]',
-        "[" * 50_000,
-    ],
-)
-async def test_what_no_page_says_is_left_unheard(said: str) -> None:
+async def test_what_no_page_says_is_left_unheard() -> None:
+    odd = ["", "{}", "[]", "7", "[[]]", '["stdin"]', '["resize", 3]', "\0", "[" * 50_000]
+    odd += ['["resize", {"width": "x", "height": null}]', '["resize", {"width": 1e999, "height": 1}]']
     async with client_of() as client:
         page = await client.ws_connect(f"/{TOKEN}/ws?width=x&height=-4", headers=origin(client))
         await page.receive_bytes()
-        await page.send_str(said)
-        await page.send_bytes(b"\xff\xfe")
-        await page.send_str('["ping", "1"]')
-        assert await page.receive_json() == ["pong", "1"]
+        for said in odd:
+            await page.send_str(said)
+            await page.send_bytes(b"\xff\xfe")
+            await page.send_str('["ping", "1"]')
+            assert await page.receive_json() == ["pong", "1"], said
 
 
 async def test_an_app_that_fails_says_why_in_its_page() -> None:
@@ -205,31 +169,33 @@ async def test_an_app_that_fails_says_why_in_its_page() -> None:
         assert (await page.receive()).type is WSMsgType.CLOSE
 
 
-async def test_an_app_that_does_not_leave_is_made_to(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_app_that_does_not_leave_is_made_to_and_too_many_visitors_are_told(monkeypatch) -> None:
     monkeypatch.setattr("attncli.servers.browser.SECONDS_TO_LEAVE", 0.1)
     async with client_of(BrowserServer(STUBBORN, TOKEN, "en")) as client:
         page = await client.ws_connect(f"/{TOKEN}/ws", headers=origin(client))
         pid = int(await page.receive_bytes())
         await page.close()
         assert await gone(pid)
-
-
-async def test_more_visitors_than_the_machine_bears_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("attncli.servers.browser.MOST_VISITORS", 0)
-    async with client_of() as client:
+        monkeypatch.setattr("attncli.servers.browser.MOST_VISITORS", 0)
         page = await client.ws_connect(f"/{TOKEN}/ws", headers=origin(client))
         assert b"Too many" in await page.receive_bytes()
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run `attn serve` over a folder that is set up; yield the process and its URL."""
-    (tmp_path / "home").mkdir()
+def home(tmp_path: Path, indexed_home: Path) -> Path:
+    """Return a folder that is set up."""
+    copytree(indexed_home, tmp_path / "home")
     (tmp_path / "home" / "config.toml").write_text('lang = "en"\n', encoding="utf-8")
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def served(home: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run `attn serve`; yield the process and its URL."""
     process = subprocess.Popen(
-        [*ATTN, "--home", str(tmp_path / "home"), "serve", "--port", "0"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        [*ATTN, "--home", str(home), "serve", "--port", "0"],
+        stdout=PIPE,
+        stderr=PIPE,
         text=True,
         env={**os.environ, "TERM": "dumb"},
     )
@@ -241,7 +207,14 @@ def served(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     process.stderr.close()
 
 
-@pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0), (signal.SIGKILL, -9)])
+@pytest.mark.parametrize(
+    ("how", "code"),
+    [
+        (signal.SIGINT, 130),
+        pytest.param(signal.SIGTERM, 0, marks=pytest.mark.full),
+        pytest.param(signal.SIGKILL, -9, marks=pytest.mark.full),
+    ],
+)
 async def test_the_apps_end_with_the_program_however_it_ends(served: Any, how: signal.Signals, code: int) -> None:
     process, url = served
     port = URL(url).port
@@ -261,42 +234,29 @@ async def test_the_apps_end_with_the_program_however_it_ends(served: Any, how: s
         assert process.stderr.read() == ("attn: interrupted; everything recorded so far is kept\n" if code else "")
 
 
-def test_only_this_machine_is_listened_to(served: Any) -> None:
-    port = URL(served[1]).port
-    assert port is not None
-    with socket.create_connection(("127.0.0.1", port), 5):
-        pass
-    listening = Path("/proc/net/tcp").read_text(encoding="ascii")
-    mine = [line.split()[1] for line in listening.splitlines() if f":{port:04X} " in line.split()[1] + " "]
-    assert set(mine) == {f"0100007F:{port:04X}"}
-
-
-def ask(url: URL) -> bytes:
-    with socket.create_connection(("127.0.0.1", url.port), 5) as connection:
-        connection.settimeout(30)
-        connection.sendall(f"GET {url.path} HTTP/1.1\r\nHost: 127.0.0.1:{url.port}\r\n\r\n".encode())
-        return connection.recv(12)
-
-
 def test_strangers_that_do_not_finish_their_requests_keep_nobody_out(served: Any) -> None:
     process, url = served
+    port = URL(url).port
+    listening = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()
+    places = [line.split()[1] for line in listening if line.split()[1].endswith(f":{port:04X}")]
+    assert places == [f"0100007F:{port:04X}"], "only this machine is listened to"
     with ExitStack() as opened:
-        strangers = []
-        for _ in range(4 * MOST_STRANGERS):
-            stranger = opened.enter_context(socket.create_connection(("127.0.0.1", URL(url).port), 5))
-            stranger.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX: ")
-            strangers.append(stranger)
-        assert ask(URL(url)) == b"HTTP/1.1 200"
+
+        def say(said: bytes) -> socket.socket:
+            connection = opened.enter_context(socket.create_connection(("127.0.0.1", port), 5))
+            connection.settimeout(30)
+            connection.sendall(said)
+            return connection
+
+        mine = f"GET {URL(url).path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+        strangers = [say(b"GET / HTTP/1.1\r\nHost: x\r\nX: ") for _ in range(4 * MOST_STRANGERS)]
+        assert say(mine).recv(12) == b"HTTP/1.1 200"
         for said in (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", b"\0" * 100, b"GET / HTTP/9\r\n\r\n"):
-            with socket.create_connection(("127.0.0.1", URL(url).port), 5) as connection:
-                connection.sendall(said)
-                connection.settimeout(30)
-                assert b" 400 " in connection.recv(40)
+            assert b" 400 " in say(said).recv(40)
         for stranger in strangers:
-            stranger.settimeout(30)
             with suppress(ConnectionResetError):
                 assert stranger.recv(1) == b""
-        assert ask(URL(url)) == b"HTTP/1.1 200"
+        assert say(mine).recv(12) == b"HTTP/1.1 200"
     process.send_signal(signal.SIGTERM)
     assert process.wait(30) == 0
     assert process.stderr.read() == ""
@@ -330,22 +290,18 @@ async def test_a_visitor_who_named_the_token_stays() -> None:
     await runner.cleanup()
 
 
-def test_a_port_that_is_taken_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_port_that_is_taken_is_one_line(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert main(["--home", str(tmp_path), "serve", "--port", str(port)]) == 2
+        assert main(["--home", str(home), "serve", "--port", str(port)]) == 2
     said = capsys.readouterr()
     assert said.out == "" and said.err.startswith(f"attn: cannot listen on port {port} of 127.0.0.1 (")
     assert "use --port 0 for a free one" in said.err and said.err.count("\n") == 1
 
 
-def test_an_app_whose_page_is_gone_does_not_stay(tmp_path: Path) -> None:
-    from attncli.tui.app import WEB_DRIVER
-
+def test_an_app_whose_page_is_gone_does_not_stay(home: Path) -> None:
     environment = {**os.environ, "TEXTUAL_DRIVER": WEB_DRIVER}
-    app = subprocess.Popen(
-        [*ATTN, "--home", str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
-    )
+    app = subprocess.Popen([*ATTN, "--home", str(home)], stdin=PIPE, stdout=PIPE, env=environment)
     assert app.stdout is not None and app.stdin is not None
     assert app.stdout.readline() == b"__GANGLION__\n"
     time.sleep(1)

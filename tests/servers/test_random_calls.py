@@ -24,8 +24,7 @@ from random_assistant import RandomAssistant, assert_no_leak
 
 from .conftest import InstantGrader, OpenSecrets
 
-CALLS = 10_000
-SEEDS = range(4)
+CALLS = 800
 
 
 class Mirror:
@@ -141,9 +140,12 @@ class Play:
             self.put, self.attempted, self.reviews = "", False, self.reviews + 1
 
 
-@pytest.mark.parametrize("seed", [SEEDS[0], *(pytest.param(seed, marks=pytest.mark.full) for seed in SEEDS[1:])])
-def test_ten_thousand_random_calls_leak_nothing_and_are_logged_as_by_the_app(
-    open_secrets: OpenSecrets, clock: Clock, tmp_path: Path, small_impl: Path, seed: int
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("seed", "calls"), [(0, CALLS), *(pytest.param(seed, 3 * CALLS, marks=pytest.mark.full) for seed in range(4))]
+)
+def test_random_calls_leak_nothing_and_are_logged_as_by_the_app(
+    open_secrets: OpenSecrets, clock: Clock, tmp_path: Path, small_impl: Path, seed: int, calls: int
 ) -> None:
     workspace, other = open_secrets("assistant"), open_secrets("app")
     own = tmp_path / "own.py"
@@ -153,12 +155,12 @@ def test_ten_thousand_random_calls_leak_nothing_and_are_logged_as_by_the_app(
     secret = small_impl / "basics" / "double"
     files = [str(own), "double.py", str(link), str(secret / "reference.py"), str(secret / "right" / "other.py"), "\0"]
     play = Play(workspace, Mirror(other), clock, seed, files)
-    for _ in range(CALLS // len(SEEDS)):
+    for _ in range(calls):
         play.step()
     assert rows(workspace) == rows(other)
     assert dict(workspace.store.schedules.all()) == dict(other.store.schedules.all())
-    assert len(workspace.store.log.of_kind(RowKind.REVIEW)) == play.reviews > 50
-    assert play.refused > 100 and min(play.done[name] for name in TOOLS) > 10, play.done
+    assert len(workspace.store.log.of_kind(RowKind.REVIEW)) == play.reviews > 40
+    assert play.refused > 100 and min(play.done[name] for name in TOOLS) > 5, play.done
     assert {workspace.library.card(row.subject).kind for row in workspace.store.log.of_kind(RowKind.REVIEW)} == set(
         KINDS
     )

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from random import Random
+from shutil import copytree
 
 import pytest
 
@@ -22,7 +23,7 @@ from learner_in_app import LearnerInApp
 from learner_in_browser import LearnerInBrowser
 from served_page import ServedPage, served
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 
 def now() -> datetime:
@@ -58,9 +59,9 @@ async def in_the_app(home: Home, lang: Lang) -> None:
 
 
 @pytest.mark.parametrize("lang", [pytest.param("en", marks=pytest.mark.full), "zh"])
-def test_the_whole_journey_and_the_log_is_that_of_the_app(tmp_path: Path, lang: Lang) -> None:
+def test_the_whole_journey_and_the_log_is_that_of_the_app(tmp_path: Path, indexed_home: Path, lang: Lang) -> None:
     need_browser()
-    home = Home(tmp_path / "home")
+    home, other = (Home(copytree(indexed_home, tmp_path / name)) for name in ("home", "other"))
     with served(home.root) as url:
         with closing(ServedPage(tmp_path / "profile")) as page:
             page.open(url)
@@ -71,6 +72,5 @@ def test_the_whole_journey_and_the_log_is_that_of_the_app(tmp_path: Path, lang: 
     own_code = escape(journey.MASK.splitlines()[-1].strip())
     shown = re.sub(r"</?span[^>]*>", "", summary.read_text(encoding="utf-8"))
     assert summary.name.endswith(f"-{lang}.html") and own_code in shown
-    other = Home(tmp_path / "app")
     asyncio.run(in_the_app(other, lang))
     assert kinds(home) == kinds(other)

@@ -1,4 +1,4 @@
-"""Use the app in a real browser without a network: review a card, grade a submission, keep two visitors apart."""
+"""Use the app in a real browser without a network: two visitors, wrong tokens, sizes; the journey does the rest."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from chromium import SECONDS, need_browser
 from learner_in_browser import LearnerInBrowser
 from served_page import ServedPage, served
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 ENTRIES = "performance.getEntriesByType"
 FILES = [
     *("page/page.css", "page/page.js", "static/js/textual.js", "static/css/xterm.css"),
@@ -34,13 +34,9 @@ def rows(home: Home) -> list[LogRow]:
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    """Return the home of a new learner, with the first challenge solved in a file."""
-    home = Home(tmp_path_factory.mktemp("home"))
-    with Workspace.open(home, lambda: datetime.now(UTC)) as workspace:
-        first = workspace.library.challenges()[0]
-        home.solutions.mkdir()
-        shutil.copy(Path(first.folder) / "reference.py", home.solutions / f"{first.id}.py")
+def home(tmp_path_factory: pytest.TempPathFactory, indexed_home: Path) -> Home:
+    """Return the home of a learner who has set it up."""
+    home = Home(shutil.copytree(indexed_home, tmp_path_factory.mktemp("served") / "home"))
     home.config.write_text('lang = "en"\n', encoding="utf-8")
     return home
 
@@ -58,7 +54,12 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
         yield opened
 
 
-def test_a_wrong_token_gets_an_empty_page(page: ServedPage, url: str) -> None:
+def at_home(page: ServedPage, url: str) -> None:
+    page.open(url)
+    page.wait_for("Review")
+
+
+def test_a_wrong_token_gets_an_empty_page_and_a_right_page_reaches_no_app_by_it(page: ServedPage, url: str) -> None:
     for wrong in (url[:-2] + "/", url.rsplit("/", 2)[0] + "/", url[:-1] + "x/"):
         page.open(wrong)
         assert page.run(f"return {ENTRIES}('navigation')[0].responseStatus") == 403
@@ -67,11 +68,7 @@ def test_a_wrong_token_gets_an_empty_page(page: ServedPage, url: str) -> None:
             with pytest.raises(HTTPError) as refused, page.opener.open(wrong + file, timeout=SECONDS):
                 pass
             assert (refused.value.code, refused.value.read()) == (403, b"")
-
-
-def test_a_page_with_the_right_token_reaches_no_app_by_a_wrong_one(page: ServedPage, url: str) -> None:
-    page.open(url)
-    page.wait_for("Review")
+    at_home(page, url)
     here = url.replace("http://", "ws://")
     for wrong in (f"{here[:-2]}/ws", f"{here[:-1]}x/ws", here.rsplit("/", 2)[0] + "/ws"):
         page.run("window.said = ''; new WebSocket(arguments[0]).onclose = (event) => window.said = event.code", wrong)
@@ -82,8 +79,7 @@ def test_a_page_with_the_right_token_reaches_no_app_by_a_wrong_one(page: ServedP
 
 
 def test_everything_loads_without_a_network_and_nothing_else_is_asked_for(page: ServedPage, url: str) -> None:
-    page.open(url)
-    page.wait_for("Review")
+    at_home(page, url)
     loaded = page.run(f"return {ENTRIES}('resource').map((found) => [found.name, found.responseStatus])")
     assert {name.removeprefix(url): status for name, status in loaded} == dict.fromkeys(FILES, 200)
     assert page.run("return window.refused") == []
@@ -92,39 +88,12 @@ def test_everything_loads_without_a_network_and_nothing_else_is_asked_for(page: 
     assert refused == "TypeError" and page.run("return window.refused") == ["http://127.0.0.1:1/"]
 
 
-def test_a_card_is_reviewed(page: ServedPage, url: str, home: Home) -> None:
-    page.open(url)
-    page.wait_for("Review")
+@pytest.mark.full
+def test_two_visitors_never_meet_with_a_session_each(page: ServedPage, url: str, home: Home, tmp_path: Path) -> None:
     before = len(rows(home))
-    page.press("r")
-    page.wait_for("Space")
-    page.press("space")
-    page.wait_for("Points")
-    page.press("4")
-    page.wait_for("1/10")
-    (row,) = rows(home)[before:]
-    assert row.kind.value == "review" and row.payload["rating"] == 4 and row.payload["points"] == []
-
-
-def test_a_submission_is_graded(page: ServedPage, url: str, home: Home) -> None:
-    page.open(url)
-    page.wait_for("Review")
-    page.press("c")
-    page.wait_for("Causal mask")
-    page.press("enter")
-    page.wait_for("Grade")
-    page.press("g")
-    page.wait_for("Hardened: ready for production")
-    row = rows(home)[-1]
-    assert row.kind.value == "attempt" and row.payload["verdict"] == "accepted"
-
-
-def test_two_visitors_never_meet(page: ServedPage, url: str, tmp_path: Path) -> None:
-    page.open(url)
-    page.wait_for("Review")
     with closing(ServedPage(tmp_path / "second")) as second:
-        second.open(url)
-        second.wait_for("Review")
+        at_home(page, url)
+        at_home(second, url)
         page.press("/")
         page.wait_for("Back")
         page.press("quetzal")
@@ -133,18 +102,8 @@ def test_two_visitors_never_meet(page: ServedPage, url: str, tmp_path: Path) -> 
         second.wait_for("Causal mask")
         assert "quetzal" not in second.drawn() and "Causal mask" not in page.drawn()
         assert page.run("return document.cookie + localStorage.length + sessionStorage.length") == "00"
-    page.press("escape")
-    page.wait_for("Review")
-
-
-def test_two_visitors_review_the_same_learners_cards_each_in_a_session_of_their_own(
-    page: ServedPage, url: str, home: Home, tmp_path: Path
-) -> None:
-    before = len(rows(home))
-    with closing(ServedPage(tmp_path / "second")) as second:
         for visitor in (page, second):
-            visitor.open(url)
-            visitor.wait_for("Review")
+            at_home(visitor, url)
             visitor.press("r")
             asyncio.run(journey.reveal(LearnerInBrowser(visitor, "en")))
         page.press("4")
@@ -157,27 +116,15 @@ def test_two_visitors_review_the_same_learners_cards_each_in_a_session_of_their_
     assert [row.kind.value for row in rows(home)[before:]] == ["review", "bury", "undo"]
 
 
-def test_a_key_right_after_escape_is_a_key_of_its_own(page: ServedPage, url: str) -> None:
-    page.open(url)
-    page.wait_for("Review")
-    page.press("c")
-    page.wait_for("Causal mask")
-    page.run("for (const key of ['\\u001b', 'm']) window.socket.send(JSON.stringify(['stdin', key]))")
-    page.wait_for("Mock interview")
-
-
 def open_editor(page: ServedPage, url: str) -> None:
     """Go from Home to the editor of the first challenge; each key waits for its screen."""
-    page.open(url)
-    page.wait_for("Review")
-    page.press("c")
-    page.wait_for("Causal mask")
-    page.press("enter")
-    page.wait_for("Grade")
-    page.press("w")
-    page.wait_for("Ctrl+S")
+    at_home(page, url)
+    for key, text in (("c", "Causal mask"), ("enter", "Write here"), ("w", "Ctrl+S")):
+        page.press(key)
+        page.wait_for(text)
 
 
+@pytest.mark.full
 def test_what_was_typed_is_there_when_a_closed_page_is_opened_again(page: ServedPage, url: str, home: Home) -> None:
     open_editor(page, url)
     page.press("# quetzal")
@@ -188,19 +135,19 @@ def test_what_was_typed_is_there_when_a_closed_page_is_opened_again(page: Served
     assert "# quetzal" in (home.solutions / "causal-mask.py").read_text(encoding="utf-8")
 
 
-def test_a_page_that_is_resized_is_drawn_for_its_size(page: ServedPage, url: str) -> None:
-    page.open(url)
-    page.wait_for("Review")
+def test_a_page_is_drawn_for_its_size_takes_a_key_after_escape_and_opens_again(page: ServedPage, url: str) -> None:
+    at_home(page, url)
     wide = page.columns
     page.resize(820, 600)
     page.wait(lambda screen: page.columns < wide and "All topics" in screen, "a narrower screen")
     assert all(len(line) <= page.columns for line in page.screen().splitlines())
     page.resize(1200, 800)
     page.wait(lambda screen: page.columns == wide and "All topics" in screen, "the screen as before")
-
-
-def test_the_page_says_that_the_app_has_ended_and_opens_it_again(page: ServedPage, url: str) -> None:
-    page.open(url)
+    page.press("c")
+    page.wait_for("Causal mask")
+    page.run("for (const key of ['\\u001b', 'm']) window.socket.send(JSON.stringify(['stdin', key]))")
+    page.wait_for("Mock interview")
+    page.press("escape")
     page.wait_for("Review")
     page.press("q")
     page.wait_until("return document.body.innerText.includes('The app has closed')")
