@@ -1,7 +1,4 @@
-"""Recompute the numbers behind the corrections of common errors that no experiment of impl/experiments shows.
-
-With random inputs the last digits depend on the draw, so only sizes and signs are asserted.
-"""
+"""Recompute the numbers behind the corrections of common errors that no experiment of impl/experiments shows."""
 
 from __future__ import annotations
 
@@ -110,20 +107,3 @@ def test_e57_biased_and_unbiased_layer_norm_differ_by_a_known_ratio():
     inside = centred / (x.var(-1, unbiased=False, keepdim=True) + 1e-5).sqrt()
     assert float(outside.std()) == pytest.approx(0.99, abs=0.01)
     assert float(inside.std()) == pytest.approx(1 / math.sqrt(11), abs=0.01)
-
-
-def test_e98_the_ranges_of_bfloat16_and_float32():
-    short, full = torch.finfo(torch.bfloat16), torch.finfo(torch.float32)
-    assert short.tiny == full.tiny == pytest.approx(1.175e-38, rel=1e-3)
-    assert short.max == pytest.approx(3.3895e38, rel=1e-4)
-    assert full.max == pytest.approx(3.4028e38, rel=1e-4)
-    assert short.smallest_normal * short.eps == pytest.approx(9.2e-41, rel=0.01)
-    assert full.smallest_normal * full.eps == pytest.approx(1.4e-45, rel=0.01)
-
-
-def test_e99_float16_underflows_at_1e_8_and_overflows_at_65520():
-    assert torch.finfo(torch.float16).tiny == pytest.approx(6.1e-5, rel=1e-2)
-    assert float(torch.tensor(1e-8).half()) == 0
-    assert float(torch.tensor(65519.0).half()) == 65504
-    assert math.isinf(float(torch.tensor(65520.0).half()))
-    assert float(torch.tensor(6e-8).half()) > 0
