@@ -123,7 +123,7 @@ def test_whatever_a_header_is_it_costs_no_more_than_it_may() -> None:
 
 
 def test_depth_is_counted_outside_strings_alone() -> None:
-    for levels in (wire.MAX_DEPTH - 1, wire.MAX_DEPTH, 500):
+    for levels in (wire.MAX_DEPTH - 1, wire.MAX_DEPTH, wire.MAX_DEPTH + 1, 500):
         deep: Any = ['"]}\\', "[{" * 200]
         for number in range(levels - 2):
             deep = [deep, '\\"['] if number % 2 else {'"[\\': deep}
