@@ -1,9 +1,4 @@
-"""Every answer gets a verdict: hostile answers to every kind of question, through the whole judge.
-
-The answers come from hostile_answers.py: values of every type, shape, dtype and size, hostile fields, and honest
-replies about code that returns cycles, endless objects and other kinds of tensors. Each is read, judged and reported.
-ATTN_ANSWERS=1000000 sets the number of answers per kind.
-"""
+"""Every one of ATTN_ANSWERS hostile answers to every kind of question gets a verdict, through the whole judge."""
 
 from __future__ import annotations
 
@@ -29,6 +24,7 @@ from attncli.judge.grade import Grading
 from attncli.judge.growth import contracts, examine_growth
 from attncli.judge.guard import Guard
 from attncli.judge.make import Recorder
+from attncli.judge.messages import say
 from attncli.judge.protocol import Request
 from attncli.judge.questions import Devices, Edge, EdgeDevice, EdgeWithGradients, Gradients, Purity, Values
 from attncli.judge.reference import Expectation, Observed
@@ -38,7 +34,7 @@ from attncli.sandbox.zygote_client import Reply
 from hostile_answers import Answer, Returns, anything, hostile, raised, served, with_other_outcomes
 from in_process import write_challenge
 
-ANSWERS = int(os.environ.get("ATTN_ANSWERS", "1500"))
+ANSWERS = int(os.environ.get("ATTN_ANSWERS", "500"))
 HONESTLY_PACKED = 0.04
 
 REFERENCE = """
@@ -241,22 +237,15 @@ def case_of(exam: Exam, name: str, profile: str | Profile = "ordinary"):
     return make.case
 
 
-def reported(kind: Kind, finding: FailedCase) -> dict[str, Any]:
-    """Return the report with one check that failed with `finding`."""
-    check = kind.grading.reported("matches-reference", finding, 1)
-    report = GradeReport(
-        challenge="c", file="s.py", verdict="rejected", checks=(check,), diagnosis=(), seconds=0.1, seed=0
-    )
-    return bounded(report)
-
-
 def judged(kind: Kind, finding: FailedCase | None) -> bool:
-    """Return True for a failure; its report must use public reasons and be short."""
+    """Return True for a failure; the report with one check that failed with it uses public reasons and is short."""
     if finding is None:
         return False
     assert finding.reason in REASONS
     assert "cannot be judged" not in finding.message.en, finding.message.en
-    text = json.dumps(reported(kind, finding), allow_nan=False)
+    check = kind.grading.reported("matches-reference", finding, 1)
+    names = {"challenge": "c", "file": "s.py", "verdict": "rejected", "diagnosis": (), "seconds": 0.1, "seed": 0}
+    text = json.dumps(bounded(GradeReport(checks=(check,), **names)), allow_nan=False)
     assert len(text) < LARGEST // 4
     return True
 
@@ -271,11 +260,12 @@ def asked_of(kind: Kind, ask: Callable[[], FailedCase | None]) -> int:
     return found
 
 
+ORDINARY = [(Values, "ordinary"), (Edge, "ordinary")]
 QUESTIONS: dict[str, tuple[str, list[tuple[type, str]]]] = {
-    "function": ("values", [(Values, "ordinary"), (Values, "bf16"), (Edge, "ordinary"), (Values, "float64")]),
-    "module": ("module", [(Values, "ordinary"), (Edge, "ordinary"), (Values, "float64")]),
-    "callables": ("callables", [(Values, "ordinary"), (Edge, "ordinary")]),
-    "random": ("random", [(Values, "ordinary"), (Gradients, "float64"), (Edge, "ordinary")]),
+    "function": ("values", [*ORDINARY, (Values, "bf16"), (Values, "float64")]),
+    "module": ("module", [*ORDINARY, (Values, "float64")]),
+    "callables": ("callables", ORDINARY),
+    "random": ("random", [*ORDINARY, (Gradients, "float64")]),
     "gradients": ("case", [(Gradients, "ordinary"), (EdgeWithGradients, "float64"), (Gradients, "bf16")]),
     "devices": ("case", [(Devices, "meta"), (EdgeDevice, "meta")]),
     "purity": ("case", [(Purity, "ordinary"), (Purity, "float64")]),
@@ -316,17 +306,11 @@ def test_there_is_a_verdict_on_what_is_said_of_loading(exam):
             names = anything(asked.chance) if asked.chance.random() < 0.7 else dict.fromkeys(ENTRY, "function")
             header = {**header, "op": "loaded", "names": names, "touched": []}
         submission = asked.grading.submission
-        failure = submission._failure(Reply(header, memoryview(b"")), exam_place())
+        failure = submission._failure(Reply(header, memoryview(b"")), say("while-loaded"))
         failure = failure or submission._missing(Reply(header, memoryview(b"")))
         if failure is not None:
             found += judged(asked, FailedCase.of_failure(case_of(exam, "case"), failure))
     assert ANSWERS // 2 < found < ANSWERS
-
-
-def exam_place():
-    from attncli.judge.messages import say
-
-    return say("while-loaded")
 
 
 def test_every_call_of_a_callable_is_answered(exam):

@@ -1,7 +1,4 @@
-"""Parse hostile headers: each is parsed or rejected within limits of time and memory.
-
-ATTN_ANSWERS=20000 sets the number of headers; one in two hundred has the largest allowed size.
-"""
+"""Parse ATTN_ANSWERS hostile headers, some as large as they may be: within limits of time and memory."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from attncli.sandbox.namespaces import memory_at_most
 
 pytestmark = pytest.mark.sandbox
 
-HEADERS = int(os.environ.get("ATTN_ANSWERS", "10000"))
+HEADERS = int(os.environ.get("ATTN_ANSWERS", "2000"))
 LARGE = 0.005
 # The worst takes a quarter of a second and 100 MiB.
 SECONDS, MEMORY_MIB = 2.0, 128
@@ -71,33 +68,16 @@ WORST = {
 }
 
 
-@pytest.mark.parametrize("name", WORST)
-def test_the_worst_headers_are_bounded(name: str) -> None:
-    assert len(WORST[name]) <= wire.HEADER_LIMIT
-    parsed(WORST[name])
+def test_the_worst_headers_are_bounded() -> None:
+    for name, text in WORST.items():
+        assert len(text) <= wire.HEADER_LIMIT, name
+        parsed(text)
 
 
+SIGNS = [bytes([sign]) for sign in b'[]{},:" -0\\']
 PARTS = (
-    *(
-        b"[",
-        b"]",
-        b"{",
-        b"}",
-        b",",
-        b":",
-        b'"',
-        b"\\",
-        b'\\"',
-        b"\\\\",
-        b"\\u",
-        b" ",
-        b"null",
-        b"NaN",
-        b"-",
-        b"1e9",
-        b"0",
-    ),
-    *(b"[" * 40, b"]" * 40, b'{"":' * 40, b"}" * 40, b'"a":', b'"a",', b"a" * 30, b"9" * 30, b"\xff", "é".encode()),
+    *(*SIGNS, b'\\"', b"\\\\", b"\\u", b"null", b"NaN", b"1e9", b"[" * 40, b"]" * 40, b'{"":' * 40, b"}" * 40),
+    *(b'"a":', b'"a",', b"a" * 30, b"9" * 30, b"\xff", "é".encode()),
 )
 
 
@@ -142,10 +122,10 @@ def test_whatever_a_header_is_it_costs_no_more_than_it_may() -> None:
     assert HEADERS // 20 < taken < HEADERS
 
 
-@pytest.mark.parametrize("levels", [wire.MAX_DEPTH - 1, wire.MAX_DEPTH, 500])
-def test_depth_is_counted_outside_strings_alone(levels: int) -> None:
-    deep: Any = ['"]}\\', "[{" * 200]
-    for number in range(levels - 2):
-        deep = [deep, '\\"['] if number % 2 else {'"[\\': deep}
-    header = parsed(json.dumps({"op": "x", "y": deep}).encode())
-    assert (header is not None) == (levels <= wire.MAX_DEPTH)
+def test_depth_is_counted_outside_strings_alone() -> None:
+    for levels in (wire.MAX_DEPTH - 1, wire.MAX_DEPTH, wire.MAX_DEPTH + 1, 500):
+        deep: Any = ['"]}\\', "[{" * 200]
+        for number in range(levels - 2):
+            deep = [deep, '\\"['] if number % 2 else {'"[\\': deep}
+        header = parsed(json.dumps({"op": "x", "y": deep}).encode())
+        assert (header is not None) == (levels <= wire.MAX_DEPTH)

@@ -17,67 +17,47 @@ pytestmark = pytest.mark.sandbox
 FOLDER = bundled_impl() / "kernels" / "vector-add"
 KERNEL = (FOLDER / "kernel.py").read_text(encoding="utf-8")
 HEAD, _, BODY = KERNEL.partition("def vector_add")
+LAUNCHED = "    _add[(1,)](x, y, x, 0, BLOCK=16)\n"
+OWN = "import torch\nimport triton\nimport triton.language as tl\n\n"
+ADD = HEAD + "def vector_add(x, y):\n"
+KEEPS = HEAD + "_kept = {}\n\n\ndef vector_add(x, y):\n    if x.shape not in _kept:\n"
+KEEPS += f"        _kept[x.shape] = _sum(x, y)\n    return _kept[x.shape]\n\n\ndef _sum{BODY}"
+INSIDE = f"{OWN}held = []\n\n\n@triton.jit\ndef _add(out):\n    held[2].copy_(held[0] + held[1])\n\n\n"
+INSIDE += (
+    "def vector_add(x, y):\n    held[:] = [x, y, torch.empty_like(x)]\n    _add[(1,)](held[2])\n    return held[2]\n"
+)
+GIVEN = f"{OWN}class Held:\n    pass\n\n\n@triton.jit\ndef _add(held):\n    held.out.copy_(held.x + held.y)\n\n\n"
+GIVEN += "def vector_add(x, y):\n    held = Held()\n    held.x, held.y, held.out = x, y, torch.empty_like(x)\n"
+GIVEN += "    _add[(1,)](held)\n    return held.out\n"
+GRID = HEAD + "held = []\n\n\ndef grid(meta):\n    held[2].copy_(held[0] + held[1])\n    return (1,)\n\n\n"
+GRID += "def vector_add(x, y):\n    held[:] = [x, y, torch.empty_like(x)]\n"
+GRID += "    _add[grid](x, y, x, 0, BLOCK=16)\n    return held[2]\n"
+STREAM = "    with torch.cuda.stream(torch.cuda.Stream()):\n        return x\n"
+INTERPRETER = "import triton.runtime.interpreter as inside\ninside.InterpreterBuilder.create_masked_store = None\n"
+# The source, the check that it is about, words of its message.
 CHEATS = {
     "calls the library beside an idle kernel": (
-        HEAD + "def vector_add(x, y):\n    _add[(1,)](x, y, x, 0, BLOCK=16)\n    return torch.add(x, y)\n",
+        f"{ADD}{LAUNCHED}    return torch.add(x, y)\n",
         "forbidden",
         "add is not allowed here",
     ),
     "adds in place what torch may copy": (
-        HEAD
-        + "def vector_add(x, y):\n    out = x.clone()\n    out += y\n"
-        + "    _add[(1,)](x, y, x, 0, BLOCK=16)\n    return out\n",
+        f"{ADD}    out = x.clone()\n    out += y\n{LAUNCHED}    return out\n",
         "forbidden",
         "is not allowed here",
     ),
     "computes under another name": (
-        HEAD + "def vector_add(x, y):\n    _add[(1,)](x, y, x, 0, BLOCK=16)\n    return torch.sub(x, torch.neg(y))\n",
+        f"{ADD}{LAUNCHED}    return torch.sub(x, torch.neg(y))\n",
         "forbidden",
         "outside of the kernel",
     ),
-    "launches nothing": (HEAD + "def vector_add(x, y):\n    return x.clone()\n", "matches-reference", "largest error"),
-    "returns what it returned before": (
-        HEAD
-        + "_kept = {}\n\n\ndef vector_add(x, y):\n    if x.shape not in _kept:\n        _kept[x.shape] = _sum(x, y)\n"
-        + "    return _kept[x.shape]\n\n\n"
-        + f"def _sum{BODY}",
-        "pure",
-        "",
-    ),
-    "leaves the work to another stream": (
-        HEAD + "def vector_add(x, y):\n    with torch.cuda.stream(torch.cuda.Stream()):\n        return x\n",
-        "matches-reference",
-        "",
-    ),
-    "lets torch add within the kernel": (
-        "import torch\nimport triton\nimport triton.language as tl\n\nheld = []\n\n\n"
-        + "@triton.jit\ndef _add(out):\n    held[2].copy_(held[0] + held[1])\n\n\n"
-        + "def vector_add(x, y):\n    held[:] = [x, y, torch.empty_like(x)]\n"
-        + "    _add[(1,)](held[2])\n    return held[2]\n",
-        "matches-reference",
-        "a kernel cannot reach held",
-    ),
-    "lets torch add what the kernel is launched with": (
-        "import torch\nimport triton\nimport triton.language as tl\n\n\nclass Held:\n    pass\n\n\n"
-        + "@triton.jit\ndef _add(held):\n    held.out.copy_(held.x + held.y)\n\n\n"
-        + "def vector_add(x, y):\n    held = Held()\n    held.x, held.y, held.out = x, y, torch.empty_like(x)\n"
-        + "    _add[(1,)](held)\n    return held.out\n",
-        "matches-reference",
-        "not with a Held",
-    ),
-    "lets torch add while the grid is asked for": (
-        HEAD
-        + "held = []\n\n\ndef grid(meta):\n    held[2].copy_(held[0] + held[1])\n    return (1,)\n\n\n"
-        + "def vector_add(x, y):\n    held[:] = [x, y, torch.empty_like(x)]\n    _add[grid](x, y, x, 0, BLOCK=16)\n"
-        + "    return held[2]\n",
-        "forbidden",
-        "add is not allowed here",
-    ),
-    "patches the interpreter": (
-        "import triton.runtime.interpreter as inside\ninside.InterpreterBuilder.create_masked_store = None\n" + KERNEL,
-        "forbidden",
-        "may be imported",
-    ),
+    "launches nothing": (ADD + "    return x.clone()\n", "matches-reference", "largest error"),
+    "returns what it returned before": (KEEPS, "pure", ""),
+    "leaves the work to another stream": (ADD + STREAM, "matches-reference", ""),
+    "lets torch add within the kernel": (INSIDE, "matches-reference", "a kernel cannot reach held"),
+    "lets torch add what the kernel is launched with": (GIVEN, "matches-reference", "not with a Held"),
+    "lets torch add while the grid is asked for": (GRID, "forbidden", "add is not allowed here"),
+    "patches the interpreter": (INTERPRETER + KERNEL, "forbidden", "may be imported"),
     "patches the timer": ("import time\ntime.perf_counter = lambda: 0.0\n" + KERNEL, "forbidden", "may be imported"),
 }
 

@@ -1,7 +1,4 @@
-"""Import hostile packages: each is imported or rejected in one line, within limits of processor time and memory.
-
-ATTN_PACKAGES=4000 sets the number of generated packages, besides those that once caused harm.
-"""
+"""Import or reject hostile packages in one line, within limits: known ones, and ATTN_PACKAGES generated ones."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ from attncli.paths import Home
 from attncli.practice.workspace import Workspace
 from hostile_packages import KINDS, generated, written
 
-PACKAGES = int(os.environ.get("ATTN_PACKAGES", "60"))
+PACKAGES = int(os.environ.get("ATTN_PACKAGES", "20"))
 MOST_SECONDS = 20
 MOST_MEBIBYTES = 400
 """More than the process from which the reading child is forked."""

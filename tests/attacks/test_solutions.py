@@ -1,14 +1,9 @@
-"""Grade solutions that attack the judge with the real judge: a verdict in time, within memory, in few words.
-
-The files in solutions/ are real or possible attacks. The check for forbidden names is skipped, as if it had been
-bypassed, to prove the layers behind it.
-"""
+"""Grade solutions that attack the judge, as if they had bypassed the check for forbidden names: a verdict in bounds."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +18,7 @@ from attncli.judge.counterexample import LARGEST
 from attncli.judge.grade import MESSAGE_LENGTH
 from attncli.practice.grade import specification
 from attncli.practice.workspace import Workspace
+from attncli.sandbox.namespaces import children_of
 
 pytestmark = pytest.mark.sandbox
 
@@ -65,8 +61,13 @@ VERDICTS: dict[str, tuple[str, str, str]] = {
     "summary_escapes": ("sdpa", "", ""),
 }
 
-# What these do is found by reading them.
 READ = ("hidden_library", "mem_growsdown", "pure_forged")
+
+# One of each kind: what it attacks, and where that shows.
+FEW = {
+    *("crash_complex", "crash_frames_nan", "crash_gradients", "crash_touched", "gen_unbind", "growth_zeros"),
+    *("hang_collide", "hidden_library", "mem_growsdown", "mem_header_regex", "report_unbounded_type", "pure_forged"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -74,13 +75,6 @@ def challenges(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     home = paths.home(tmp_path_factory.mktemp("home"), {})
     with Workspace.open(home, lambda: datetime(2026, 1, 1, tzinfo=UTC)) as workspace:
         return {challenge.id: challenge for challenge in workspace.library.challenges()}
-
-
-@pytest.fixture(scope="module")
-def judge() -> Iterator[Judge]:
-    with Judge.start() as opened:
-        opened.layers()
-        yield opened
 
 
 def anonymous_mib(pid: int) -> float:
@@ -92,16 +86,8 @@ def anonymous_mib(pid: int) -> float:
     return sum(int(line.split()[1]) for line in lines if line.startswith(("RssAnon:", "RssShmem:"))) / 1024
 
 
-def children(pid: int) -> list[int]:
-    try:
-        text = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
-    except OSError:
-        return []
-    return [int(word) for word in text.split()]
-
-
 def below(pid: int) -> list[int]:
-    return [found for child in children(pid) for found in (child, *below(child))]
+    return [found for child in children_of(pid) for found in (child, *below(child))]
 
 
 @dataclass
@@ -115,7 +101,6 @@ class Watch:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._poll)
         self._killer = threading.Timer(HUNG_SECONDS, self.judge.kill)
-        self._idle = self._worker_mib(self._workers())
         self._thread.start()
         self._killer.start()
         return self
@@ -125,16 +110,11 @@ class Watch:
         self._over.set()
         self._thread.join()
 
-    def _workers(self) -> list[int]:
-        """Return the descendants of the zygote, which itself imports torch and computes nothing."""
-        return [pid for zygote in children(self.judge._process.pid) for pid in below(zygote)]
-
-    def _worker_mib(self, pids: list[int]) -> float:
-        return max(map(anonymous_mib, pids), default=0.0)
-
     def _poll(self) -> None:
         while not self._over.wait(POLL_SECONDS):
-            worker = self._worker_mib(self._workers())
+            # The zygote itself imports torch and computes nothing.
+            workers = [pid for zygote in children_of(self.judge._process.pid) for pid in below(zygote)]
+            worker = max(map(anonymous_mib, workers), default=0.0)
             self.most_mib = max(self.most_mib, anonymous_mib(self.judge._process.pid) + worker)
 
 
@@ -157,7 +137,9 @@ def graded(judge: Judge, challenge: Any, name: str, without: str = "forbidden") 
     return judge.grade(request)
 
 
-@pytest.mark.parametrize("name", sorted(VERDICTS))
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.full] * (name not in FEW)) for name in sorted(VERDICTS)]
+)
 def test_there_is_a_verdict_within_bounds(name, judge, challenges, tmp_path):
     id, check, reason = VERDICTS[name]
     before = everything_in(Path(challenges[id].folder)), everything_in(SOLUTIONS)
@@ -173,13 +155,10 @@ def test_there_is_a_verdict_within_bounds(name, judge, challenges, tmp_path):
     assert judge.alive()
 
 
-@pytest.mark.parametrize("name", READ)
-def test_what_takes_modules_out_of_others_is_found_by_reading(name, judge, challenges):
-    report = graded(judge, challenges["sdpa"], name, without="")
-    assert report.verdict == "rejected"
-    (found,) = [check for check in report.checks if check.name == "forbidden"]
-    assert (found.status, found.reason) == ("fail", "forbidden")
-
-
-def test_every_attack_has_a_verdict():
-    assert {path.stem for path in SOLUTIONS.glob("*.py")} == {*VERDICTS}
+def test_what_takes_modules_out_of_others_is_found_by_reading(judge, challenges):
+    assert {path.stem for path in SOLUTIONS.glob("*.py")} == {*VERDICTS}, "every attack has a verdict"
+    for name in READ:
+        report = graded(judge, challenges["sdpa"], name, without="")
+        assert report.verdict == "rejected"
+        (found,) = [check for check in report.checks if check.name == "forbidden"]
+        assert (found.status, found.reason) == ("fail", "forbidden"), name

@@ -1,7 +1,4 @@
-"""Reject sources that are hard to read, and sources that let the library do the work.
-
-ATTN_SOURCES=20000 sets the number of generated sources.
-"""
+"""Reject sources that are hard to read (ATTN_SOURCES of them), and sources that let the library do the work."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import json
 import os
 import resource
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,20 +27,12 @@ SOURCES = int(os.environ.get("ATTN_SOURCES", "300"))
 # The slowest is some 3 s on the machine that this was written on, all of it in Python's own parser.
 SECONDS = 20.0
 MEMORY_BYTES = 1 << 30
+ENTRY = {"positional": ["x"], "defaults": 0, "keywords": [], "needed": [], "more_positional": False}
 RULES = Rules(
     imports=[*IMPORTS, "__future__"],
     modules=TORCH_MODULES,
     forbidden=["softmax", "torch._*", "torch.optim.*", "scaled_dot_product_*"],
-    entry={
-        "f": {
-            "positional": ["x"],
-            "defaults": 0,
-            "keywords": [],
-            "needed": [],
-            "more_positional": False,
-            "more_keywords": False,
-        }
-    },
+    entry={"f": {**ENTRY, "more_keywords": False}},
 )
 TWINS = {
     "adamw_distributed": ("adamw", "torch.distributed is not allowed in a submission"),
@@ -53,28 +42,17 @@ TWINS = {
     "softmax_by_cross_entropy": ("softmax-stable", "F.cross_entropy"),
     "lm_loss_by_linear_cross_entropy": ("causal-lm-loss", "F.linear_cross_entropy"),
     "attention_backward_by_grad_fn": ("attention-backward", "is not allowed here"),
+    "kernel_alias": ("softmax-kernel", ""),  # a kernel copies what torch has computed out of sight
     "sdpa_alias": ("sdpa", "_C is not allowed in a submission"),
 }
 SDPA = b"def sdpa(q, k, v, mask=None, scale=None):\n    return q\n"
-# What costs time that grows with the square, or memory of 700 times the file.
+MANY_NAMES = b"".join(b"a%x," % k for k in range(9_000))
 COSTLY: dict[str, bytes] = {
     "an f-string of many fields": SDPA + b"if 0:\n    x = f'" + b"{q}" * 40_000 + b"'\n",
-    "many scopes with many names": b"def f("
-    + b"".join(b"a%x," % k for k in range(9_000))
-    + b"): return ["
-    + b"lambda:0," * 6_000
-    + b"]\n"
-    + SDPA,
+    "many scopes with many names": b"def f(" + MANY_NAMES + b"): return [" + b"lambda:0," * 6_000 + b"]\n" + SDPA,
     "punycode": b"# coding: punycode\n" + SDPA + b"a" * 60_000,
     "names in a list": SDPA + b"x = lambda: [" + b"q," * 60_000 + b"]\n",
 }
-
-
-@pytest.fixture(scope="module")
-def judge() -> Iterator[Judge]:
-    with Judge.start() as opened:
-        opened.layers()
-        yield opened
 
 
 def graded(judge: Judge, id: str, source: bytes, **asked: Any) -> GradeReport:
@@ -97,12 +75,6 @@ def test_the_library_is_found_by_whatever_name_it_is_reached(judge: Judge, name:
     report = graded(judge, id, file.read_bytes(), rung="hardened", timeout_seconds=30)
     assert (report.verdict, failed(report).name) == ("rejected", "forbidden")
     assert said in failed(report).message.en
-
-
-@pytest.mark.sandbox
-def test_a_kernel_that_copies_what_torch_has_computed_out_of_sight_is_found(judge: Judge) -> None:
-    report = graded(judge, "softmax-kernel", (Path(__file__).parent / "twins" / "kernel_alias.py").read_bytes())
-    assert (report.verdict, failed(report).name) == ("rejected", "forbidden")
 
 
 @pytest.mark.sandbox

@@ -92,8 +92,8 @@ def test_the_neighbour_of_the_nearest_number_is_another_number(value, dtype, tow
     assert found is not None and found.reason in ("values", "not-finite")
 
 
-@pytest.mark.parametrize(("expected", "said"), [(0.0, "must be exact"), (1.0, "tolerance ")])
-def test_a_tolerance_that_means_equality_is_told_as_such(expected, said):
-    truth = torch.tensor([expected], dtype=torch.float64)
-    found = compare(truth, truth.float(), truth.float() + 1e-3, Rules(lambda path: None, {}))
-    assert found is not None and said in found.message.en
+def test_a_tolerance_that_means_equality_is_told_as_such():
+    for expected, said in ((0.0, "must be exact"), (1.0, "tolerance ")):
+        truth = torch.tensor([expected], dtype=torch.float64)
+        found = compare(truth, truth.float(), truth.float() + 1e-3, Rules(lambda path: None, {}))
+        assert found is not None and said in found.message.en

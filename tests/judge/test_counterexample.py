@@ -1,15 +1,22 @@
-"""Describe the tensors of a counterexample."""
+"""Describe the tensors of a counterexample, and limit the size of displayed values, whatever they are."""
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
-from attncli.judge.counterexample import restore
+from attncli.domain.grade_report import CheckResult, Counterexample, GradeReport, read
+from attncli.i18n import quoted
+from attncli.judge.counterexample import ITEMS_SHOWN, LARGEST, TEXT_SHOWN, VALUES_SHOWN, Room, bounded, plain, restore
 from attncli.judge.make import Recorder
+from attncli.sandbox.values import Opaque, Raised
 from in_process import INPUTS, REFERENCE, check, grade, write_challenge
 
 AXES = 'AXES = {"x": "... T D", "weight": "D", "return": "... T"}\n'
@@ -22,24 +29,23 @@ def shown(report: dict[str, Any], name: str = "matches-reference") -> dict[str, 
 
 
 def test_arguments_and_results_carry_the_names_of_their_axes(tmp_path: Path) -> None:
-    report = grade(write_challenge(tmp_path, inputs=AXES + INPUTS), WITHOUT_SCALE)
+    folder = write_challenge(tmp_path, inputs=AXES + INPUTS)
+    report = grade(folder, WITHOUT_SCALE)
     found = shown(report)
     assert found["args"]["x"]["axes"] == ["", "T", "D"] and found["args"]["weight"]["axes"] == ["D"]
     assert found["expected"]["axes"] == found["got"]["axes"] == ["", "T"]
     assert shown(report, "edge-cases")["args"]["x"]["axes"] == ["T", "D"]
+    report = grade(folder, REFERENCE.replace("(x * weight)", "(x.detach() * weight)"))
+    assert "gradient of x" in check(report, "gradients")["message"]
+    assert shown(report, "gradients")["expected"]["axes"] == ["", "T", "D"]
+    wide = shown(grade(folder, REFERENCE.replace("return (x * weight)", "return (x * weight).double()")))
+    assert (wide["expected"]["dtype"], wide["got"]["dtype"]) == ("float32", "float64")
 
 
 @pytest.mark.parametrize("axes", ["", 'AXES = {"x": "T", "weight": "...", "return": "B T D E"}\n'])
 def test_what_is_not_known_or_does_not_fit_has_no_names(tmp_path: Path, axes: str) -> None:
     found = shown(grade(write_challenge(tmp_path, inputs=axes + INPUTS), WITHOUT_SCALE))
     assert not any("axes" in tensor for tensor in (*found["args"].values(), found["expected"]) if tensor is not None)
-
-
-def test_a_wrong_gradient_has_the_axes_of_its_argument(tmp_path: Path) -> None:
-    source = REFERENCE.replace("(x * weight)", "(x.detach() * weight)")
-    report = grade(write_challenge(tmp_path, inputs=AXES + INPUTS), source)
-    assert "gradient of x" in check(report, "gradients")["message"]
-    assert shown(report, "gradients")["expected"]["axes"] == ["", "T", "D"]
 
 
 NESTED = """
@@ -54,23 +60,15 @@ def case(make):
 """
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "axes"),
-    [("x * 2", "x * 3", ["T", "d"]), (".sum(-1)", ".sum(-1) + 1", ["T"]), ("[x]", "[x + 1]", ["T", "d"])],
-)
-def test_parts_of_a_result_have_names_of_their_own(tmp_path: Path, old: str, new: str, axes: list[str]) -> None:
+def test_parts_of_a_result_have_names_of_their_own(tmp_path: Path) -> None:
     spec = {"entry": ["halves"], "required": ["loads", "matches-reference"], "forbidden": []}
     folder = write_challenge(tmp_path, spec, NESTED, NESTED_INPUTS, {})
-    found = shown(grade(folder, NESTED.replace(old, new)))
-    assert found["expected"]["axes"] == axes
-    assert found["args"]["x"]["axes"] == ["T", "d"], "the function's own argument comes first"
-
-
-def test_a_result_of_another_form_is_shown_with_the_axes_that_fit(tmp_path: Path) -> None:
-    spec = {"entry": ["halves"], "required": ["loads", "matches-reference"], "forbidden": []}
-    folder = write_challenge(tmp_path, spec, NESTED, NESTED_INPUTS, {})
+    for old, new, axes in (("x * 2", "x * 3", "T d"), (".sum(-1)", ".sum(-1) + 1", "T"), ("[x]", "[x + 1]", "T d")):
+        found = shown(grade(folder, NESTED.replace(old, new)))
+        assert found["expected"]["axes"] == axes.split()
+        assert found["args"]["x"]["axes"] == ["T", "d"], "the function's own argument comes first"
     found = shown(grade(folder, "def halves(x):\n    return x * 2\n"))
-    assert "axes" not in found["got"] and found["expected"][0]["axes"] == ["T", "d"]
+    assert "axes" not in found["got"] and found["expected"][0]["axes"] == ["T", "d"], "of another form"
     assert found["expected"][1]["sum"]["axes"] == ["T"] and found["expected"][1]["more"][0]["axes"] == ["T", "d"]
 
 
@@ -162,8 +160,87 @@ def test_a_stored_counterexample_that_fits_is_built_again(tmp_path: Path) -> Non
     assert case is not None and [item.value.flatten().tolist() for item in case.inputs] == [[1.0, 2.0], [3.0]]
 
 
-def test_a_wrong_dtype_is_shown_beside_the_one_that_was_due(tmp_path: Path) -> None:
-    folder = write_challenge(tmp_path)
-    source = REFERENCE.replace("return (x * weight)", "return (x * weight).double()")
-    found = shown(grade(folder, source))
-    assert (found["expected"]["dtype"], found["got"]["dtype"]) == ("float32", "float64")
+ROOM = 30_000
+
+scalars = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers() | st.integers(10**100, 10**400),
+    st.floats(),
+    st.text(max_size=2000),
+    st.binary(max_size=500),
+    st.complex_numbers(),
+    st.just(Opaque("Thing")),
+    st.builds(Raised, st.just(("ValueError",)), st.text(max_size=600)),
+    st.sampled_from([torch.rand(300), torch.zeros(0, 5), torch.zeros(2, device="meta"), torch.full((2,), 1j)]),
+)
+values = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=6)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text(max_size=2000) | st.integers() | st.none(), inner, max_size=4)
+    ),
+    max_leaves=40,
+)
+
+
+@given(values)
+def test_any_value_is_shown_within_its_room(value):
+    text = json.dumps(plain(value, Room(ROOM)), allow_nan=False, indent=2)
+    assert len(text) <= 2 * ROOM
+
+
+LONG = {"a" * 5000: "b" * 10**6}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [torch.rand(256, dtype=torch.float64)] * 19_000,
+        dict.fromkeys(range(9000), LONG),
+        [[[["x" * 400] * 99] * 99] * 99] * 99,
+        ["\u202e" * 10**6] * 500,
+    ],
+    ids=["tensors", "dict", "nested", "texts"],
+)
+def test_large_values_are_shown_by_their_beginning(value):
+    shown = plain(value, Room(ROOM))
+    assert len(json.dumps(shown, indent=2)) < 8 * ROOM
+    assert shown[-1] == "…" if isinstance(shown, list) else shown["…"] == "…"
+
+
+def test_small_values_are_shown_whole_and_what_is_cut_says_so():
+    value = {"a": [torch.arange(3.0), (1, 2.5, None, True)], "b": "word", 3: math.inf}
+    tensor = {"shape": [3], "dtype": "float32", "values": [0.0, 1.0, 2.0]}
+    assert plain(value, Room(ROOM)) == {"a": [tensor, [1, 2.5, None, True]], "b": "word", "3": "inf"}
+    assert plain(2**63 - 1, Room(ROOM)) == 2**63 - 1
+    assert plain(-(2**4000), Room(ROOM)) == "-a whole number of 4001 bits"
+    assert plain(torch.zeros(VALUES_SHOWN + 1), Room(ROOM))["truncated"]
+    assert "truncated" not in plain(torch.zeros(VALUES_SHOWN), Room(ROOM))
+    assert plain("x" * (TEXT_SHOWN + 1), Room(ROOM)).endswith("…")
+    assert len(plain([0] * (ITEMS_SHOWN + 1), Room(10**6))) == ITEMS_SHOWN + 1
+
+
+def report(counterexamples: list[dict[str, Any]]) -> GradeReport:
+    checks = [
+        CheckResult(name="pure", status="fail", reason="values", message=quoted("x"), counterexample=shown)
+        for shown in (read(Counterexample, each) for each in counterexamples)
+    ]
+    names = {"challenge": "c", "file": "f", "verdict": "rejected", "diagnosis": (), "seconds": 0.1, "seed": 0}
+    return GradeReport(checks=tuple(checks), printed="\x1f" * 65_536 + '"' * 65_536, **names)
+
+
+@pytest.mark.parametrize("count", [1, 3, 14])
+def test_a_report_is_never_larger_than_it_may_be(count):
+    shown = {"args": {"x": [0] * 20_000}, "got": {"\x1b[31m" + "k" * 50: 1}}
+    found = bounded(report([shown] * count))
+    assert len(json.dumps(found, indent=2)) <= LARGEST
+    assert found["checks"][0]["counterexample"]["got"] == {"k" * 50: 1}, "the first one is kept, its keys cleaned"
+    assert ("truncated" in found["checks"][-1]["counterexample"]) == (count == 14)
+
+
+def test_a_message_has_an_end(tmp_path):
+    source = "def scaled_sum(x, weight, scale=2.0):\n    return {('k' * 100_000) + str(k): k for k in range(9)}\n"
+    found = check(grade(write_challenge(tmp_path), source, quick=True), "matches-reference")
+    assert len(found["message"]) < 1000 and len(json.dumps(found)) < 20_000

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import resource
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+import yaml
 
+from attncli.judge.challenge import Folder
 from attncli.judge.diagnose import most_like
 from attncli.sandbox.namespaces import memory_at_most
 from in_process import grade, write_challenge
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 WEIGHTED = '''
 """Rounds too early.
@@ -34,15 +40,17 @@ def case(make):
 """
 
 
-@pytest.mark.parametrize("name", ["sum-rounded", "share-rounded"])
-def test_two_mistakes_of_the_last_digit_are_told_apart(tmp_path, name):
+def named(folder, source: str, **asked) -> list[str]:
+    return [found["wrong"] for found in grade(folder, source, **asked)["diagnosis"]]
+
+
+def test_two_mistakes_of_the_last_digit_are_told_apart(tmp_path):
     wrong = {"sum-rounded": SUM_ROUNDED, "share-rounded": SHARE_ROUNDED}
     spec = {"entry": ["average"], "required": ["loads", "low-precision"], "forbidden": []}
     folder = write_challenge(tmp_path, spec, SOUND, INPUTS, wrong)
     assert grade(folder, SOUND)["verdict"] == "accepted"
-    report = grade(folder, wrong[name].replace("(x.to(wide) *", "(1 * x.to(wide) *"))
-    assert report["verdict"] == "rejected"
-    assert [found["wrong"] for found in report["diagnosis"]] == [name]
+    for name, source in wrong.items():
+        assert named(folder, source.replace("(x.to(wide) *", "(1 * x.to(wide) *")) == [name]
 
 
 HALF = WEIGHTED.format(share="weight.to(wide) / weight.to(wide).sum()").replace(
@@ -81,9 +89,8 @@ def test_a_random_answer_that_is_right_by_chance_is_not_taken_for_a_rule(tmp_pat
     spec = {"entry": ["pick"], "required": ["loads", "matches-reference"], "forbidden": []}
     known = {"highest": DRAWN.format(index=-1)}
     folder = write_challenge(tmp_path, spec, DRAWN.format(index=0), TIES, known)
-    assert [found["wrong"] for found in grade(folder, known["highest"])["diagnosis"]] == ["highest"]
-    for stream in range(4):
-        assert grade(folder, RANDOM, seed=stream)["diagnosis"] == []
+    assert named(folder, known["highest"]) == ["highest"]
+    assert [named(folder, RANDOM, seed=stream) for stream in range(4)] == [[]] * 4
 
 
 ROUNDED = """
@@ -105,8 +112,7 @@ def test_a_mistake_of_two_functions_is_named_where_one_of_them_has_it(tmp_path):
     spec = {"entry": ["lower", "upper"], "required": ["loads", "matches-reference"], "forbidden": []}
     known = {"nearest": ROUNDED.format(function="round", other="round")}
     folder = write_challenge(tmp_path, spec, ROUNDED.format(function="floor", other="floor"), HALVES, known)
-    report = grade(folder, ROUNDED.format(function="round", other="floor"))
-    assert [found["wrong"] for found in report["diagnosis"]] == ["nearest"]
+    assert named(folder, ROUNDED.format(function="round", other="floor")) == ["nearest"]
 
 
 SPLIT = """
@@ -134,10 +140,9 @@ def test_results_that_a_property_judges_are_compared_as_well(tmp_path):
         "nothing": short.format(part="total", rest="total"),
     }
     folder = write_challenge(tmp_path, spec, SPLIT.format(part="total / 4"), JUDGED, known)
-    named = lambda source: [found["wrong"] for found in grade(folder, source)["diagnosis"]]  # noqa: E731
     assert grade(folder, SPLIT.format(part="total / 3"))["verdict"] == "accepted"
-    assert named(short.format(part="0.5 * total", rest="1.0 * total")) == ["doubled"]
-    assert named(short.format(part="total / 3", rest="total")) == []
+    assert named(folder, short.format(part="0.5 * total", rest="1.0 * total")) == ["doubled"]
+    assert named(folder, short.format(part="total / 3", rest="total")) == []
 
 
 CALLS = """
@@ -157,8 +162,7 @@ def test_a_file_that_fails_where_a_known_mistake_fails_is_named_by_it(tmp_path):
         "never-empty": CALLS.format(body="assert x.numel() > 3; return x * 2"),
     }
     folder = write_challenge(tmp_path, spec, CALLS.format(body="return x * 2"), SHAPES, known)
-    report = grade(folder, CALLS.format(body="assert x.dim() == 2; return x + x"))
-    assert [found["wrong"] for found in report["diagnosis"]] == ["two-dimensions"]
+    assert named(folder, CALLS.format(body="assert x.dim() == 2; return x + x")) == ["two-dimensions"]
 
 
 LIMITED = """
@@ -174,9 +178,8 @@ def test_a_mistake_is_named_beside_one_that_nobody_knows(tmp_path):
     known = {"two": LIMITED.format(limit=0.2, then="")}
     folder = write_challenge(tmp_path, spec, LIMITED.format(limit=0.1, then=""), inputs, known)
     beside = LIMITED.format(limit=0.2, then=".where(x > -1.2, float('nan'))")
-    assert [found["wrong"] for found in grade(folder, beside)["diagnosis"]] == ["two"]
-    differs = LIMITED.format(limit=0.2, then=".where(x < 0.5, 0.15)")
-    assert grade(folder, differs)["diagnosis"] == []
+    assert named(folder, beside) == ["two"]
+    assert named(folder, LIMITED.format(limit=0.2, then=".where(x < 0.5, 0.15)")) == []
 
 
 def test_of_mistakes_that_no_output_tells_apart_the_code_decides():
@@ -203,3 +206,73 @@ def test_the_limit_is_for_a_while_only():
         torch.empty(2**28, dtype=torch.uint8)
     assert resource.getrlimit(resource.RLIMIT_DATA) == before
     assert torch.empty(2**28, dtype=torch.uint8).numel() == 2**28
+
+
+IMPL = Path(__file__).parents[2] / "impl"
+
+
+def bundled(place: str) -> Folder:
+    said = yaml.safe_load((IMPL / place / "challenge.yaml").read_text(encoding="utf-8"))
+    spec = {"id": Path(place).name, "entry": said["entry"], "badges": [], "forbidden": said.get("forbidden", [])}
+    required = ["loads", "matches-reference", "edge-cases"]
+    return Folder({**spec, "required": required, "cards": said["cards"]}, IMPL / place)
+
+
+def wrong(place: str, name: str, old: str = "", new: str = "") -> str:
+    source = (IMPL / place / "wrong" / f"{name}.py").read_text(encoding="utf-8")
+    assert old in source
+    return source.replace(old, new)
+
+
+def test_two_mistakes_at_once_are_named_where_the_outputs_prove_the_pair() -> None:
+    sdpa = bundled("attention/sdpa")
+    scale = "1.0 / math.sqrt(q.shape[-1])"
+    found = grade(sdpa, wrong("attention/sdpa", "nan-rows", scale, "1.0"))["diagnosis"]
+    pair = [(entry["wrong"], entry["beside"]) for entry in found]
+    assert pair == [("nan-rows", "no-scale"), ("no-scale", "nan-rows")]
+    assert all(entry["says"] and entry["cards"] for entry in found)
+    half = wrong("attention/sdpa", "nan-rows", scale, "1.0 / q.shape[-1] ** 0.4")
+    assert named(sdpa, half) == [], "half of a pair"
+    assert named(sdpa, wrong("attention/sdpa", "softmax-over-queries", scale, "1.0")) == [], "on the same entries"
+    (alone,) = grade(sdpa, wrong("attention/sdpa", "no-scale"))["diagnosis"]
+    assert alone["wrong"] == "no-scale" and "beside" not in alone
+
+
+CLIPPED = """
+def clipped(x, low, high):
+    {body}
+"""
+CLAMPED = "return x.clamp(low, high)"
+KNOWN = {
+    "no-low": "return x.clamp(max=high)",
+    "no-high": "return x.clamp(min=low)",
+    "doubled": "return 2 * x.clamp(low, high)",
+}
+CLIPS = """
+def case(make):
+    make.call("clipped", make.normal(make.size(1, 6), make.size(1, 7)), -0.5, 0.5)
+"""
+CLIP_SPEC: dict[str, Any] = {"entry": ["clipped"], "required": ["loads", "matches-reference"], "forbidden": []}
+
+
+def named_in(root: Path, body: str, known: dict[str, str]) -> set[str]:
+    files = {name: f'"""{name}."""\n' + CLIPPED.format(body=text) for name, text in known.items()}
+    folder = write_challenge(root, CLIP_SPEC, CLIPPED.format(body=CLAMPED), CLIPS, files)
+    return {entry["wrong"] for entry in grade(folder, CLIPPED.format(body=body))["diagnosis"]}
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        ("return x", {"no-low", "no-high"}),
+        ("return x.clamp(-1, high)", set()),
+        ("return x.where(x > -0.5, x * 1.01)", set()),
+        ("return x.where(x != x.max(), 7)", set()),
+    ],
+)
+def test_every_entry_has_to_be_explained_by_one_of_the_two(tmp_path: Path, body: str, names: set[str]) -> None:
+    assert named_in(tmp_path, body, KNOWN) == names
+
+
+def test_pairs_that_cannot_be_told_apart_are_not_named_in(tmp_path: Path) -> None:
+    assert named_in(tmp_path, "return x", {**KNOWN, "no-low-either": "return x.minimum(x * 0 + high)"}) == set()

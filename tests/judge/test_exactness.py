@@ -1,4 +1,4 @@
-"""Check bit-exact results, statistics over many calls, read data, nested modules, and forbidden dtypes."""
+"""Check bit-exact results, read data, forbidden dtypes, gradients that cancel, opaque parts and randomness."""
 
 from __future__ import annotations
 
@@ -21,47 +21,18 @@ def case(make):
 """
 
 
-@pytest.mark.parametrize(
-    ("body", "reason"),
-    [
+def test_exact_results_count_every_bit_and_the_sign_of_zero(tmp_path):
+    folder = challenge(tmp_path, NEGATE, NEGATE_INPUTS, "negate", ["loads", "matches-reference"])
+    for body, reason in (
         ("-x", ""),
         ("-x + 0.0", "values"),
         ("-x * 1.0000001", "values"),
         ("torch.where(x.isnan(), 0.0, -x)", "values"),
         ("(-x).nan_to_num(nan=float('nan'), neginf=-3e38)", "values"),
         ("-(x / 0.0) * 0.0 - x", "not-finite"),
-    ],
-)
-def test_exact_results_count_every_bit_and_the_sign_of_zero(tmp_path, body, reason):
-    folder = challenge(tmp_path, NEGATE, NEGATE_INPUTS, "negate", ["loads", "matches-reference"])
-    report = grade(folder, f"import torch\ndef negate(x):\n    return {body}\n")
-    assert check(report, "matches-reference").get("reason", "") == reason, report
-
-
-COIN = "import torch\ndef toss(p, generator):\n    return int(torch.rand((), generator=generator) < p), 'side'\n"
-COIN_INPUTS = """
-def case(make):
-    make.call("toss", 1.0, make.generator())
-def random(make):
-    counts = make.tally(2000, "toss", 0.3, make.generator())
-    def holds(outcomes):
-        tally = outcomes[counts.step]
-        if set(tally) != {(0, "side"), (1, "side")} or sum(tally.values()) != 2000:
-            return "no coin", "不是硬币"
-        return None if abs(tally[1, "side"] - 600) < 120 else ("an unfair coin", "硬币不公平")
-    make.property(holds)
-"""
-
-
-def test_a_tally_counts_the_results_of_many_calls(tmp_path):
-    folder = challenge(tmp_path, COIN, COIN_INPUTS, "toss", ["loads", "matches-reference", "random"])
-    assert grade(folder, COIN)["verdict"] == "accepted"
-    failed = check(grade(folder, COIN.replace("< p", "< max(p, 0.5)")), "random")
-    assert (failed["message"], failed["message_zh"]) == ("an unfair coin", "硬币不公平")
-    constant = "def toss(p, generator):\n    return 1, 'side'\n"
-    assert check(grade(folder, constant), "random")["message"] == "no coin"
-    tensors = COIN.replace("int(torch", "(torch").replace(", 'side'", "").replace("< p)", "< p)")
-    assert grade(folder, tensors)["verdict"] == "rejected"
+    ):
+        report = grade(folder, f"import torch\ndef negate(x):\n    return {body}\n")
+        assert check(report, "matches-reference").get("reason", "") == reason, report
 
 
 HOLDER = """
@@ -90,17 +61,13 @@ def case(make):
 """
 
 
-def test_what_was_read_stays_as_it_was_read(tmp_path):
+def test_what_was_read_stays_as_it_was_read_and_a_module_takes_its_dtype_from_the_one_inside(tmp_path):
     folder = challenge(tmp_path, HOLDER, HOLDER_INPUTS, "Holder", ["loads", "matches-reference", "pure"])
     assert grade(folder, HOLDER)["verdict"] == "accepted"
     assert grade(folder, HOLDER.replace("+= 1", "+= 2"))["verdict"] == "rejected"
-    assert grade(folder, HOLDER.replace("ones_like(base.weight)", "zeros_like(base.weight)"))["verdict"] == "rejected"
-
-
-def test_a_module_around_a_module_must_take_its_dtype_from_it(tmp_path):
-    folder = challenge(tmp_path, HOLDER, HOLDER_INPUTS, "Holder", ["loads", "matches-reference"])
-    careless = HOLDER.replace("ones_like(base.weight)", "ones(2, 3)")
-    assert check(grade(folder, careless), "matches-reference")["status"] == "fail"
+    for careless in ("zeros_like(base.weight)", "ones(2, 3)"):
+        report = grade(folder, HOLDER.replace("ones_like(base.weight)", careless))
+        assert check(report, "matches-reference")["status"] == "fail"
 
 
 TWICE = "def twice(x):\n    return x + x\n"
@@ -142,3 +109,121 @@ def test_values_that_obey_a_law_are_not_made_simpler(tmp_path):
     report = grade(folder, ROWS.replace("return int", "return 1 + int"))
     shown = check(report, "matches-reference")["counterexample"]["args"]["p"]["values"]
     assert sum(shown) == pytest.approx(1.0, abs=1e-5)
+
+
+LAYER_NORM = """
+def layer_norm(x, gamma, beta, eps):
+    centred = x - x.mean(-1, keepdim=True)
+    return centred / (centred.square().mean(-1, keepdim=True) + eps).sqrt() * gamma + beta
+"""
+NORM_INPUTS = """
+import torch
+
+def case(make):
+    D = make.size(1, 2)
+    x = make.normal(make.size(1, 3), D, mean=2.0)
+    make.call("layer_norm", x, make.normal(D), make.normal(D), make.pick([1e-5, 1e-6]))
+"""
+NORM_SPEC = {"entry": ["layer_norm"], "required": ["loads", "matches-reference", "gradients"], "forbidden": []}
+TORCHS_OWN = """
+import torch
+def layer_norm(x, gamma, beta, eps):
+    return torch.native_layer_norm(x, x.shape[-1:], gamma, beta, eps)[0]
+"""
+
+
+def test_rows_of_one_feature_grant_what_their_terms_round_and_no_term_that_lacks(tmp_path):
+    """A gradient that cancels is judged by the size of its terms before the cancellation."""
+    folder = write_challenge(tmp_path, NORM_SPEC, LAYER_NORM, NORM_INPUTS, {})
+    for stream in range(4):
+        assert grade(folder, TORCHS_OWN, seed=stream, quick=True)["rung"] == "hardened"
+    for find, replace in (("x - x.mean", "x - x.detach().mean"), ("(centred.square", "(centred.detach().square")):
+        report = grade(folder, LAYER_NORM.replace(find, replace), quick=True)
+        assert report["rung"] == "none" and check(report, "gradients")["status"] == "fail"
+
+
+STEP = """
+def step(x, cache):
+    total = x if cache is None else cache["total"] + x
+    return total * 1, {"total": total * 1}
+"""
+STEP_INPUTS = """
+GRADIENTS = False
+
+def case(make):
+    cache, width = None, make.size(1, 3)
+    for _ in range(2):
+        handle = make.call("step", make.normal(width), cache)
+        make.opaque(handle[1])
+        cache = handle[1]
+"""
+STEP_SPEC = {"id": "step", "entry": ["step"], "required": ["loads", "matches-reference", "pure"]}
+
+
+def test_the_form_of_an_opaque_part_is_free(tmp_path):
+    """A part that only later calls use may have any form; all other parts are judged as usual."""
+    folder = write_challenge(tmp_path, STEP_SPEC, STEP, STEP_INPUTS, {})
+    for body, verdict in (
+        ("seen = tuple(s * 1 for s in (*(cache or ()), x)); return sum(seen), seen", "accepted"),
+        ("return x * 1, x * 1", "rejected"),
+        ("return x * 1 if cache is None else cache + x", "rejected"),
+    ):
+        assert grade(folder, f"def step(x, cache):\n    {body}\n")["verdict"] == verdict
+    assert grade(folder, STEP)["verdict"] == "accepted"
+
+
+REFERENCE = "import torch\n" + "def draw(count, generator=None):\n    return torch.rand(count, generator=generator)\n"
+INPUTS = """
+import torch
+GRADIENTS = False
+
+def case(make):
+    generator = make.generator() if make.flag() else None
+    make.compare(make.call("draw", make.size(4, 9), generator), False)
+"""
+REPEATED = (
+    INPUTS
+    + """
+def edge_global(make):
+    'the global generator begins anew'
+    handles = []
+    for _ in range(2):
+        make.manual_seed(5)
+        handles.append(make.call("draw", 8))
+        make.compare(handles[-1], False)
+    make.compare(make.call("draw", 8), False)
+    first, second = (handle.step for handle in handles)
+    make.property(lambda o: None if torch.equal(o[first], o[second]) else ("not the same draw", "抽到的不一样"))
+"""
+)
+PRIVATE = REFERENCE.replace(
+    "return", "if generator is None:\n        generator = torch.Generator()\n        generator.seed()\n    return"
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    spec = {"id": "draw", "entry": ["draw"], "required": ["loads", "edge-cases", "pure"]}
+
+    def made(inputs: str):
+        return write_challenge(tmp_path, {**spec, "forbidden": []}, REFERENCE, inputs, {})
+
+    return made
+
+
+def test_what_comes_from_the_generators_is_no_impurity(folder):
+    for inputs in (INPUTS, REPEATED):
+        assert grade(folder(inputs), REFERENCE)["verdict"] == "accepted"
+
+
+def test_randomness_from_elsewhere_is_another_answer_and_a_generator_of_ones_own_not_torchs_global_one(folder):
+    assert check(grade(folder(INPUTS), PRIVATE), "pure")["reason"] == "nondeterministic"
+    failed = check(grade(folder(REPEATED), PRIVATE), "edge-cases")
+    assert "not the same draw" in failed["message"]
+    steps = [step["call"] for step in failed["counterexample"]["calls"]]
+    assert steps == ["manual_seed", "draw", "manual_seed", "draw", "draw"]
+
+
+def test_seeding_the_global_generator_is_found_behind_a_step_that_seeds_it(folder):
+    source = REFERENCE.replace("return", "torch.manual_seed(6)\n    return")
+    assert "seeds torch's global generator" in check(grade(folder(REPEATED), source), "edge-cases")["message"]

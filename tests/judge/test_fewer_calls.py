@@ -33,17 +33,13 @@ def shown(folder: Any, source: str) -> tuple[dict[str, Any], dict[str, Any]]:
     return failed, failed["counterexample"]
 
 
-def test_the_one_call_of_six_that_fails_is_shown_alone(tmp_path: Path) -> None:
-    wrong = REFERENCE.replace("* scale", "* (4.0 if scale == 3.0 else scale)")
-    failed, found = shown(write_challenge(tmp_path, SPEC, inputs=MANY, wrong={}), wrong)
+def test_the_one_call_of_six_that_fails_or_raises_is_shown_alone(tmp_path: Path) -> None:
+    folder = write_challenge(tmp_path, SPEC, inputs=MANY, wrong={})
+    failed, found = shown(folder, REFERENCE.replace("* scale", "* (4.0 if scale == 3.0 else scale)"))
     assert "calls" not in found and "call" not in found
     assert found["args"]["scale"] == 3.0 and set(found["args"]) == {"x", "weight", "scale"}
     assert "call 4 of" not in failed["message"] and found["edge_case"] == "Many calls"
-
-
-def test_an_exception_is_shown_with_the_call_that_raises_it(tmp_path: Path) -> None:
-    wrong = REFERENCE.replace("    return", "    assert scale != 0.5\n    return")
-    failed, found = shown(write_challenge(tmp_path, SPEC, inputs=MANY, wrong={}), wrong)
+    failed, found = shown(folder, REFERENCE.replace("    return", "    assert scale != 0.5\n    return"))
     assert failed["reason"] == "exception" and "calls" not in found and found["args"]["scale"] == 0.5
 
 
@@ -110,14 +106,14 @@ def case(make):
 """
     spec = {**SPEC, "required": ["loads", "matches-reference"]}
     folder = write_challenge(tmp_path, spec, inputs=inputs, wrong={})
-    report = grade(folder, REFERENCE.replace("* scale", "* (1 if scale == 2 else scale)"))
+    wrong = REFERENCE.replace("* scale", "* (1 if scale == 2 else scale)")
+    report = grade(folder, wrong)
     found = check(report, "matches-reference")["counterexample"]
     assert "calls" not in found and found["args"]["scale"] == 2.0
     (stored,) = report["stored"]
     assert len(stored["values"]) == 6
-    again = grade(folder, REFERENCE.replace("* scale", "* (1 if scale == 2 else scale)"), replay=report["stored"])
-    assert "the stored counterexample" in check(again, "matches-reference")["message"]
-    assert check(again, "matches-reference")["counterexample"] == found
+    again = check(grade(folder, wrong, replay=report["stored"]), "matches-reference")
+    assert "the stored counterexample" in again["message"] and again["counterexample"] == found
 
 
 def recorded(record: Any) -> Case:
@@ -126,24 +122,21 @@ def recorded(record: Any) -> Case:
     return recorder.case
 
 
-def test_steps_behind_a_seed_depend_on_one_another() -> None:
-    def record(make: Recorder) -> None:
+def test_steps_behind_a_seed_or_with_one_generator_depend_on_one_another() -> None:
+    def seeded(make: Recorder) -> None:
         make.call("f", make.normal(2))
         make.manual_seed(3)
         make.call("f", make.normal(2))
         make.call("f", make.normal(2))
 
-    assert needed(recorded(record), 3) == [1, 2, 3] and needed(recorded(record), 0) == [0]
-
-
-def test_steps_with_one_generator_depend_on_one_another() -> None:
-    def record(make: Recorder) -> None:
+    def with_generators(make: Recorder) -> None:
         one, other = make.generator(1), make.generator(2)
         make.call("f", one)
         make.call("f", other)
         make.call("f", [{"deep": one}])
 
-    assert needed(recorded(record), 2) == [0, 2]
+    assert needed(recorded(seeded), 3) == [1, 2, 3] and needed(recorded(seeded), 0) == [0]
+    assert needed(recorded(with_generators), 2) == [0, 2]
 
 
 def test_what_is_left_names_its_own_tensors_results_and_rules() -> None:
@@ -164,18 +157,13 @@ def test_what_is_left_names_its_own_tensors_results_and_rules() -> None:
 @pytest.mark.parametrize("name", ["property", "gradient_property"])
 def test_a_property_keeps_its_whole_program(tmp_path: Path, name: str) -> None:
     inputs = f'''
-def case(make):
-    make.call("scaled_sum", make.normal(2), make.normal(2))
-
 def edge_law(make):
     """A law."""
     x, weight = make.normal(2), make.normal(2)
-    first = make.call("scaled_sum", x, weight, 1.0)
-    again = make.call("scaled_sum", x, weight, 2.0)
-    make.compare(first, False)
-    make.compare(again, False)
+    for scale in (1.0, 2.0):
+        make.compare(make.call("scaled_sum", x, weight, scale), False)
     make.{name}(lambda *seen: ("never", "从不"))
 '''
-    spec = {**SPEC, "required": ["loads", "edge-cases"]}
-    failed, found = shown(write_challenge(tmp_path, spec, inputs=inputs, wrong={}), REFERENCE)
+    case = 'def case(make):\n    make.call("scaled_sum", make.normal(2), make.normal(2))\n'
+    failed, found = shown(write_challenge(tmp_path, SPEC, inputs=case + inputs, wrong={}), REFERENCE)
     assert "never" in failed["message"] and len(found["calls"]) == 2

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+from attncli.errors import JudgeFailed
 from in_process import check, grade, write_challenge
 
 CHECKS = ["loads", "matches-reference", "gradients", "low-precision", "layout", "device", "pure", "forbidden"]
@@ -40,177 +44,29 @@ def case(make):
 """
 
 
-@pytest.fixture
-def module(tmp_path):
-    return challenge(tmp_path, MODULE, MODULE_INPUTS, "Gate")
-
-
-def test_a_module_is_graded_with_weights_set_from_outside(module):
-    other = MODULE.replace("torch.sigmoid(self.weight) * self.proj(x)", "self.proj(x) / (1 + (-self.weight).exp())")
-    report = grade(module, other)
-    assert report["verdict"] == "accepted", report
+@pytest.fixture(scope="module")
+def module(tmp_path_factory):
+    return challenge(tmp_path_factory.mktemp("gate"), MODULE, MODULE_INPUTS, "Gate")
 
 
 @pytest.mark.parametrize(
     ("old", "new", "name", "reason"),
     [
+        ("torch.sigmoid(self.weight) * self.proj(x)", "self.proj(x) / (1 + (-self.weight).exp())", "", ""),
         ("self.proj(x)", "self.proj(x).detach()", "gradients", "gradient"),
         ("torch.sigmoid(self.weight)", "torch.sigmoid(self.weight.detach())", "gradients", "gradient"),
         ("persistent=False", "persistent=True", "matches-reference", "shape"),
-        ("torch.zeros(3)", "torch.zeros(3)", "", ""),
         ("nn.Parameter(torch.randn(d))", "nn.Parameter(torch.randn(d), requires_grad=False)", "matches-reference", ""),
         ("sigmoid", "tanh", "matches-reference", "values"),
     ],
 )
-def test_mistakes_in_a_module_are_found(module, old, new, name, reason):
+def test_a_module_is_graded_with_weights_set_from_outside(module, old, new, name, reason):
     report = grade(module, MODULE.replace(old, new))
     if not name:
-        assert report["verdict"] == "accepted"
+        assert report["verdict"] == "accepted", report
         return
     assert check(report, name)["status"] == "fail"
     assert check(report, name)["reason"] == reason or not reason
-
-
-CAST = """
-import torch
-
-def case(make):
-    d = make.size(1, 5)
-    gate = make.new("Gate", d, bias=True)
-    make.cast(gate, torch.bfloat16)
-    make.set(gate, {"weight": make.normal(d), "proj": make.normal(d, d), "proj.bias": make.normal(d)})
-    make.method(gate, "forward", make.keep(torch.ones(2, d).bfloat16(), dtype="fixed"))
-    make.read(gate, "weight")
-
-MODULES_UNCHANGED = True
-"""
-
-
-def test_a_module_may_have_another_dtype_than_its_inputs(tmp_path):
-    folder = challenge(tmp_path, MODULE, CAST, "Gate")
-    assert grade(folder, MODULE)["verdict"] == "accepted"
-    widened = MODULE.replace("self.proj(x)", "self.proj(x).float()")
-    message = check(grade(folder, widened), "matches-reference")["message"]
-    assert "dtype float32, expected bfloat16" in message
-
-
-def test_two_instances_that_share_state_are_found(tmp_path):
-    reference = """
-class Counter:
-    def __init__(self):
-        self.seen = []
-
-    def add(self, x):
-        self.seen = [*self.seen, x.sum()]
-        return sum(self.seen)
-"""
-    inputs = """
-def case(make):
-    first, second = make.new("Counter"), make.new("Counter")
-    for owner in (first, second, first, second):
-        make.method(owner, "add", make.normal(make.size(1, 3)))
-"""
-    folder = challenge(tmp_path, reference, inputs, "Counter")
-    assert grade(folder, reference)["verdict"] == "accepted"
-    shared = reference.replace("        self.seen = []\n", "        pass\n    seen = []\n")
-    shared = shared.replace("self.seen = [*self.seen, x.sum()]", "self.seen.append(x.sum())")
-    assert grade(folder, shared)["verdict"] == "rejected"
-
-
-def test_a_module_built_of_others_is_no_instance_that_shares_with_them(tmp_path):
-    reference = "def count(model):\n    return sum(p.numel() for p in model.parameters())\n"
-    inputs = """
-def case(make):
-    inner = make.new("torch.nn.ModuleDict", {"layer": make.new("torch.nn.Linear", make.size(1, 3), 2)})
-    make.call("count", make.new("torch.nn.ModuleDict", {"block": inner}))
-"""
-    assert grade(challenge(tmp_path, reference, inputs, "count"), reference)["verdict"] == "accepted"
-
-
-CALLABLE = """
-def apply_twice(f, x):
-    return f(f(x))
-"""
-CALLABLE_INPUTS = """
-import torch
-GRADIENTS = False
-def case(make):
-    f = make.callable(lambda t: t * 2 + 1)
-    make.count(f)
-    make.call("apply_twice", f, make.normal(make.size(1, 4), grad=False))
-"""
-
-
-def test_a_callable_stays_in_the_judge_and_its_calls_are_counted(tmp_path):
-    checks = {"required": ["loads", "matches-reference", "pure", "forbidden"]}
-    folder = challenge(tmp_path, CALLABLE, CALLABLE_INPUTS, "apply_twice", **checks)
-    assert grade(folder, CALLABLE)["verdict"] == "accepted"
-    thrice = "def apply_twice(f, x):\n    f(x)\n    return f(f(x))\n"
-    assert check(grade(folder, thrice), "matches-reference")["message"].endswith("(calls to the given function)")
-    by_hand = "def apply_twice(f, x):\n    return 4 * x + 3\n"
-    assert grade(folder, by_hand)["verdict"] == "rejected"
-    misuse = "def apply_twice(f, x):\n    return f(x, x)\n"
-    assert "TypeError" in check(grade(folder, misuse), "matches-reference")["message"]
-
-
-def test_a_generator_gives_the_same_numbers_on_both_sides(tmp_path):
-    reference = (
-        "import torch\ndef noisy(x, generator):\n    return x + torch.rand(x.shape, generator=generator).to(x.dtype)\n"
-    )
-    inputs = """
-def case(make):
-    g = make.generator()
-    x = make.normal(make.size(1, 4))
-    make.call("noisy", x, g)
-    make.call("noisy", x, g)
-"""
-    folder = challenge(tmp_path, reference, inputs, "noisy", required=["loads", "matches-reference", "pure"])
-    assert grade(folder, reference)["verdict"] == "accepted"
-    assert grade(folder, reference.replace(", generator=generator", ""))["verdict"] == "rejected"
-
-
-def test_torchs_own_modules_can_be_arguments(tmp_path):
-    reference = """
-from torch import nn
-class Wrapped(nn.Module):
-    def __init__(self, base):
-        super().__init__()
-        self.base = base
-    def forward(self, x):
-        return 2 * self.base(x)
-"""
-    inputs = """
-def case(make):
-    i, o = make.size(1, 4), make.size(1, 4)
-    base = make.new("torch.nn.Linear", i, o)
-    make.set(base, {"weight": make.normal(o, i), "bias": make.normal(o)})
-    wrapped = make.new("Wrapped", base)
-    make.method(wrapped, "forward", make.normal(2, i))
-"""
-    folder = challenge(tmp_path, reference, inputs, "Wrapped")
-    assert grade(folder, reference)["verdict"] == "accepted"
-    assert grade(folder, reference.replace("2 *", "3 *"))["verdict"] == "rejected"
-
-
-def test_properties_judge_what_has_no_single_answer(tmp_path):
-    reference = "import torch\ndef shuffle(x):\n    return x[torch.randperm(len(x))]\n"
-    inputs = """
-import torch
-def case(make):
-    x = make.spread(make.size(2, 9), grad=False)
-    make.compare(make.call("shuffle", x), False)
-    def holds(outcomes):
-        mine = outcomes[0].sort().values
-        return None if torch.equal(mine, x.sort().values) else ("not a permutation of x", "不是 x 的排列")
-    make.property(holds)
-"""
-    folder = challenge(tmp_path, reference, inputs, "shuffle", required=["loads", "matches-reference"])
-    assert grade(folder, reference)["verdict"] == "accepted"
-    report = grade(folder, "def shuffle(x):\n    return x * 0\n")
-    failed = check(report, "matches-reference")
-    assert (failed["message"], failed["message_zh"]) == ("not a permutation of x", "不是 x 的排列")
-    nothing = check(grade(folder, "def shuffle(x):\n    return None\n"), "matches-reference")
-    assert nothing["status"] == "fail" and nothing["message_zh"].startswith("结果的结构不符合要求（AttributeError")
 
 
 WATCHED_INPUTS = """
@@ -263,50 +119,136 @@ def test_a_part_of_a_result_may_come_in_more_than_one_dtype(tmp_path):
     assert grade(folder, pair.replace("return y.to(x.dtype)", "return y"))["verdict"] == "rejected"
 
 
-@pytest.mark.parametrize(
-    ("lines", "verdict"),
-    [
-        ("return self.proj(x)", "accepted"),
-        ("y = self.proj(x)\n        self.last = y.detach()\n        return y", "rejected"),
-        ("self.steps.add_(1)\n        return self.proj(x)", "rejected"),
-        ("self.seen.append(len(x))\n        return self.proj(x)", "rejected"),
-        ("self.proj.called = True\n        return self.proj(x)", "rejected"),
-    ],
-)
-def test_a_call_that_leaves_something_in_its_module_is_found_where_it_must_not(tmp_path, lines, verdict):
+def test_a_call_that_leaves_something_in_its_module_is_found_where_it_must_not(tmp_path):
     reference = MODULE.replace("torch.sigmoid(self.weight) * self.proj(x)", "self.proj(x)")
     inputs = "MODULES_UNCHANGED = True\n" + MODULE_INPUTS
     folder = challenge(tmp_path, reference, inputs, "Gate", required=["loads", "pure"])
-    source = reference.replace("return self.proj(x)", lines).replace(
-        "self.proj = ", "self.seen = []\n        self.proj = "
-    )
-    report = grade(folder, source)
-    assert report["verdict"] == verdict, report
-    if verdict == "rejected":
-        assert check(report, "pure")["message"] == "a call to forward leaves state in its module"
+    assert grade(folder, reference)["verdict"] == "accepted"
+    for left in ("self.last = x.detach()", "self.steps.add_(1)", "self.seen.append(len(x))", "self.proj.called = 1"):
+        source = reference.replace("return self.proj(x)", f"{left}\n        return self.proj(x)")
+        found = check(grade(folder, source.replace("self.proj = ", "self.seen = []\n        self.proj = ")), "pure")
+        assert found["status"] == "fail", left
+        assert found["message"] == "a call to forward leaves state in its module"
 
 
-PARAMETRISED = """
-from torch import nn
-from torch.nn.utils import parametrize
+PLAIN = ["loads", "matches-reference", "edge-cases", "pure"]
+DIFFERENTIATED = [*PLAIN, "gradients", "layout", "device"]
 
-class Doubled(nn.Module):
-    def forward(self, weight):
-        return 2 * weight
 
-def double(layer):
-    parametrize.register_parametrization(layer, "weight", Doubled())
-"""
-PARAMETRISED_INPUTS = """
+def graded(root: Path, source: str, entry: str, reference: str, inputs: str, required: list[str]) -> dict[str, Any]:
+    spec = {"id": "kind", "entry": entry.split(), "required": required, "forbidden": [], "cards": []}
+    folder = write_challenge(root, spec, "import torch\n" + reference, "import torch\n" + inputs, {})
+    return grade(folder, "import torch\n" + source)
+
+
+def accepted(*asked: Any) -> bool:
+    return graded(*asked)["verdict"] == "accepted"
+
+
+def reasons(root: Path, source: str, *challenge: Any) -> set[str]:
+    """Return the reasons of a rejection, check by check."""
+    report = graded(root, source, *challenge)
+    assert report["verdict"] == "rejected", report
+    return {found["reason"] for found in report["checks"] if found["status"] == "fail" and found["required"]}
+
+
+RAGGED = (
+    "pack unpack",
+    """
+def pack(parts):
+    return torch.cat(parts), torch.tensor([len(p) for p in parts], dtype=torch.int32, device=parts[0].device)
+
+def unpack(x, sizes):
+    return [2 * part for part in x.split(sizes)]
+""",
+    """
 def case(make):
-    width = make.size(1, 3)
-    layer = make.new("torch.nn.Linear", 2, width)
-    make.set(layer, {"weight": make.normal(width, 2, grad=False)})
-    make.call("double", layer)
-    make.read(layer, "weight")
+    parts = [make.normal(n, 3) for n in (make.size(0, 4), make.size(1, 5), 0)]
+    packed = make.call("pack", parts)
+    make.call("unpack", make.normal(6, 3), [2, 0, 4])
+""",
+    DIFFERENTIATED,
+)
+
+
+def test_lists_of_tensors_of_unequal_length_go_in_and_come_out(tmp_path):
+    assert accepted(tmp_path, RAGGED[1].replace("2 * part", "part + part"), *RAGGED)
+    assert "values" in reasons(tmp_path, RAGGED[1].replace("2 * part", "3 * part"), *RAGGED)
+    assert "shape" in reasons(tmp_path, RAGGED[1].replace("x.split(sizes)]", "x.split(sizes) if len(part)]"), *RAGGED)
+    assert reasons(tmp_path, RAGGED[1].replace("2 * part", "2 * part.detach()"), *RAGGED) == {"gradient"}
+    kept = RAGGED[1].replace("    return torch.cat", "    parts.append(parts.pop(0))\n    return torch.cat")
+    assert reasons(tmp_path, kept, *RAGGED)
+
+
+WALKED = (
+    "total",
+    """
+def total(chunks):
+    result = 0.0
+    for chunk in chunks:
+        result = result + chunk.exp().sum(-1)
+    return result
+""",
+    """
+def case(make):
+    make.call("total", make.iterator([make.normal(2, make.size(1, 4)) for _ in range(make.size(1, 3))]))
+
+def edge_list(make):
+    "a list"
+    make.call("total", [make.normal(2, 3), make.normal(2, 1)])
+""",
+    DIFFERENTIATED,
+)
+
+
+def test_an_iterator_can_be_walked_once(tmp_path):
+    assert accepted(tmp_path, "def total(chunks):\n    return torch.cat(list(chunks), -1).exp().sum(-1)\n", *WALKED)
+    twice = """
+def total(chunks):
+    most = max(chunk.max().item() for chunk in chunks)
+    return sum((chunk - most).exp().sum(-1) for chunk in chunks) * 2.718281828 ** most
 """
+    assert reasons(tmp_path, twice, *WALKED)
+    first_alone = "def total(chunks):\n    return next(iter(chunks)).exp().sum(-1)\n"
+    assert "values" in reasons(tmp_path, first_alone, *WALKED)
+    in_place = WALKED[1].replace("chunk.exp()", "chunk.exp_()")
+    assert reasons(tmp_path, in_place, *WALKED)
 
 
-def test_a_call_may_give_a_layer_another_class(tmp_path):
-    folder = challenge(tmp_path, PARAMETRISED, PARAMETRISED_INPUTS, "double", required=["loads", "pure", "forbidden"])
-    assert grade(folder, PARAMETRISED)["verdict"] == "accepted"
+CALLED = (
+    "sharded",
+    """
+def sharded(x, shards, act, reduce):
+    return reduce([act(x @ shard) for shard in shards])
+""",
+    """
+def shards(make, grad):
+    return make.normal(2, 3, grad=grad), [make.normal(3, 4, grad=grad) for _ in range(make.size(1, 3))]
+
+def case(make):
+    act = make.function(make.pick(["lambda x: x.tanh()", "torch.nn.functional.silu"]))
+    make.call("sharded", *shards(make, True), act, make.function("lambda parts: torch.stack(parts).sum(0)"))
+
+def edge_reduced_once(make):
+    "one reduction"
+    reduce = make.callable(lambda parts: sum(parts))
+    make.count(reduce)
+    make.call("sharded", *shards(make, False), make.function("torch.relu"), reduce)
+""",
+    DIFFERENTIATED,
+)
+
+
+def test_functions_are_differentiated_through_and_callables_counted(tmp_path):
+    assert accepted(tmp_path, CALLED[1].replace("[act", "list(act").replace("shards]", "shards)"), *CALLED)
+    assert reasons(tmp_path, CALLED[1].replace("act(x @", "act(x.detach() @"), *CALLED) == {"gradient"}
+    by_itself = CALLED[1].replace("reduce([", "sum([")
+    assert reasons(tmp_path, by_itself, *CALLED) == {"shape"}
+    twice = CALLED[1].replace("return", "part = reduce([x @ shards[0]])\n    return")
+    assert reasons(tmp_path, twice, *CALLED) == {"shape"}
+
+
+def test_calls_of_a_function_cannot_be_counted(tmp_path):
+    inputs = CALLED[2].replace("make.callable(lambda parts: sum(parts))", 'make.function("sum")')
+    with pytest.raises(JudgeFailed, match=r"make.count needs a make.callable"):
+        graded(tmp_path, CALLED[1], CALLED[0], CALLED[1], inputs, CALLED[3])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -10,14 +11,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.challenge import MOTIFS
+import attncli
+from attncli.domain.challenge import FACTS, MOTIFS, Facts
 from attncli.errors import JudgeFailed
 from attncli.judge.case import LEADS, Case, Profile, Turn
 from attncli.judge.challenge import Folder
-from attncli.judge.drawing import SCORES, fixed_draw, masks_over
+from attncli.judge.drawing import SCORES, Declared, fixed_draw, masks_over
 from attncli.judge.exam import rung_of_values
 from attncli.judge.make import Recorder
 from attncli.judge.motifs import HARDENED_MOTIFS, motifs
+from attncli.sandbox import kernels
 from in_process import write_challenge
 
 REFERENCE = """
@@ -64,40 +67,23 @@ def test_a_case_with_everything_has_every_motif(folder) -> None:
     assert len({motif.label.en for motif in folder.motifs.values()}) == len(NAMES)
 
 
-def test_a_case_of_nothing_named_has_those_about_calls_alone(tmp_path) -> None:
+def test_a_case_has_the_motifs_of_what_it_names_without_those_left_out(tmp_path) -> None:
     plain = "def case(make):\n    make.call('attend', *[make.normal(make.size(1, 3), 2) for _ in range(3)])\n"
-    folder = write_challenge(tmp_path, {"entry": ["attend"]}, REFERENCE, plain)
+    folder = write_challenge(tmp_path / "plain", {"entry": ["attend"]}, REFERENCE, plain)
     assert {motif.name for motif in folder.motifs.values()} == {"again", "styles", "same"}
-
-
-def test_what_a_challenge_leaves_out_is_not_composed(tmp_path) -> None:
     said = INPUTS + "\nWITHOUT_MOTIFS = {'same', 'long'}\n"
-    folder = write_challenge(tmp_path, {"entry": ["attend"]}, REFERENCE, said)
+    folder = write_challenge(tmp_path / "without", {"entry": ["attend"]}, REFERENCE, said)
     assert {motif.name for motif in folder.motifs.values()} == NAMES - {"same", "long"}
 
 
-def test_every_size_at_its_smallest(folder) -> None:
+def test_motifs_of_sizes(folder) -> None:
     assert shapes(program(folder, "ones"))[0][:3] == [(1, 1)] * 3
-
-
-def test_one_size_after_the_other_at_its_smallest(folder) -> None:
     queries, keys = zip(*[step[:2] for step in shapes(program(folder, "one"))], strict=True)
-    assert queries[0][-2] == 1 and queries[1][-2] == keys[1][-2] and queries[2][-1] == 1
-
-
-def test_all_sizes_equal(folder) -> None:
-    queries = [query for query, *_ in shapes(program(folder, "equal"))]
-    assert {query[-2:] for query in queries} == {(3, 3), (4, 4)}
-
-
-def test_each_long_side_with_and_without_a_mask(folder) -> None:
-    case = program(folder, "long")
-    seen = Counter((max(step[0]), len(step)) for step in shapes(case))
-    assert {size for size, _ in seen} == {40, 150}
+    assert queries[0][-2] == 1 and queries[1][-2] == keys[1][-2] and queries[2][-1] == 1, "one after the other"
+    assert {query[-2:] for query, *_ in shapes(program(folder, "equal"))} == {(3, 3), (4, 4)}
+    seen = Counter((max(step[0]), len(step)) for step in shapes(program(folder, "long")))
+    assert {size for size, _ in seen} == {40, 150}, "each long side, with and without a mask"
     assert all(any(count == 4 for size, count in seen if size == long) for long in (40, 150))
-
-
-def test_none_to_five_leading_dimensions(folder) -> None:
     assert [step[0][:-2] for step in shapes(program(folder, "leads"))] == list(LEADS)
 
 
@@ -105,10 +91,8 @@ def test_arguments_by_position_by_keyword_and_left_out(folder) -> None:
     forms = {(len(step["args"]), frozenset(step["kwargs"])) for step in program(folder, "styles").steps}
     assert (0, frozenset({"q", "k", "v", "mask", "scale"})) in forms and (5, frozenset()) in forms
     assert any(count == 3 and "scale" not in named for count, named in forms)
-
-
-def test_one_tensor_for_several_arguments(folder) -> None:
-    assert all(step["args"][1] == step["args"][2] for step in program(folder, "same").steps if len(step["args"]) > 2)
+    same = program(folder, "same").steps
+    assert all(step["args"][1] == step["args"][2] for step in same if len(step["args"]) > 2), "one tensor for several"
 
 
 def test_masks_of_every_shape_and_rows_of_which_nothing_is_seen(folder) -> None:
@@ -176,3 +160,30 @@ def test_an_argument_without_axes_is_named(folder) -> None:
     with pytest.raises(JudgeFailed, match='AXES has no entry for "w"'):
         make.argument("w")
     assert motifs(folder.inputs.case, folder.declared)
+
+
+def test_an_axis_that_is_held_has_its_size_for_one_recording_and_so_has_what_follows_from_it() -> None:
+    facts = Facts(axes={"x": "T d"}, sizes={"T": (1, 5), "d": (1, 3)}, derived={"D": "2 * d"})
+    make = Recorder(fixed_draw, Profile("ordinary"), declared=Declared(facts))
+    make.hold(T=40)
+    assert make.argument("x").shape == (40, 3), "what is not held is drawn"
+    make.begin(Turn())
+    make.hold(T=40, d=7)
+    assert make.argument("x").shape == (40, 7) and make.size("D") == 14
+    make.begin(Turn(sizes={"T": 2, "d": 1}))
+    assert make.argument("x").shape == (2, 1)
+
+
+def test_kernels_without_triton_are_told_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent() -> None:
+        raise ImportError("No module named 'triton'")
+
+    monkeypatch.setattr(kernels, "prepare", absent)
+    Folder({"id": "plain"}, tmp_path).prepare()
+    with pytest.raises(JudgeFailed, match=r"No module named 'triton'.*pip install 'attncli\[kernels\]'"):
+        Folder({"id": "kernel", "kernel": True}, tmp_path).prepare()
+
+
+def test_every_fact_is_told_in_the_format_page() -> None:
+    page = Path(attncli.__file__).parent.parent / "docs" / "challenge-format.md"
+    assert set(FACTS) <= set(re.findall(r"\b[A-Z][A-Z_]+\b", page.read_text(encoding="utf-8")))

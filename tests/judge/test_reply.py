@@ -51,17 +51,8 @@ def request(*want: str, count: int = 1) -> Request:
 def test_an_honest_exception_is_told_whole():
     told = read_raised(RAISED)
     assert (told.type, told.text, told.reason, told.frames) == ("ValueError", "no", "exception", (FRAME,))
-
-
-@pytest.mark.parametrize("reason", REASONS)
-def test_reasons_of_the_public_interface_are_passed_on(reason):
-    assert read_raised({**RAISED, "reason": reason}).reason == reason
-
-
-@pytest.mark.parametrize("reason", ["timeout", "bogus", "R" * 4_000_000, None, 5, [], ["exception"]])
-def test_other_reasons_are_not(reason):
-    with pytest.raises(UnreadableReply):
-        read_raised({**RAISED, "reason": reason})
+    for reason in REASONS:
+        assert read_raised({**RAISED, "reason": reason}).reason == reason
 
 
 def test_texts_and_lists_are_cut():
@@ -71,24 +62,19 @@ def test_texts_and_lists_are_cut():
     assert len(read_touched({"touched": ["x" * 999] * 999})) == MOST_TOUCHED
 
 
-@pytest.mark.parametrize(
-    "frames",
-    [
-        5,
-        None,
-        [5],
-        [{}],
-        [{**FRAME, "line": math.nan}],
-        [{**FRAME, "line": -1}],
-        [{**FRAME, "line": 2**70}],
-        [{**FRAME, "code": ["x"]}],
-        [{**FRAME, "function": {"key": 1}}],
-        [FRAME] * 20_000,
-    ],
+ODD_REASONS = ("timeout", "bogus", "R" * 4_000_000, None, 5, [], ["exception"])
+ODD_FRAMES = (
+    *(5, None, [5], [{}], [FRAME] * 20_000),
+    *([{**FRAME, "line": line}] for line in (math.nan, -1, 2**70)),
+    *([{**FRAME, "code": ["x"]}], [{**FRAME, "function": {"key": 1}}]),
 )
-def test_frames_of_another_form_are_no_frames(frames):
-    with pytest.raises(UnreadableReply):
-        read_raised({**RAISED, "frames": frames})
+
+
+@pytest.mark.parametrize(("field", "values"), [("reason", ODD_REASONS), ("frames", ODD_FRAMES)])
+def test_reasons_and_frames_of_another_form_are_none(field, values):
+    for value in values:
+        with pytest.raises(UnreadableReply):
+            read_raised({**RAISED, field: value})
 
 
 @given(st.sampled_from(["type", "text", "reason", "frames"]), json_values)
@@ -126,17 +112,11 @@ def test_a_gradient_has_the_shape_of_its_input():
         read_reply(reply, memoryview(b""), request("gradients"))
 
 
-@pytest.mark.parametrize("key", [2**31, -(2**31), 2**61 - 1])
-def test_large_numbers_are_no_keys_of_dicts(key):
-    tree = ["d", [[["i", key], ["n"]]]]
-    with pytest.raises(UnreadableReply, match="key"):
-        read_reply({**NOTHING, "outcomes": [{"tree": tree, "first": 0}]}, memoryview(b""), request())
-
-
-def test_an_outcome_has_only_so_many_parts():
-    tree = ["l", [["n"]] * 20_000]
-    with pytest.raises(UnreadableReply):
-        read_reply({**NOTHING, "outcomes": [{"tree": tree, "first": 0}]}, memoryview(b""), request())
+def test_large_numbers_are_no_keys_of_dicts_and_an_outcome_has_only_so_many_parts():
+    keys = [["d", [[["i", key], ["n"]]]] for key in (2**31, -(2**31), 2**61 - 1)]
+    for tree in (*keys, ["l", [["n"]] * 20_000]):
+        with pytest.raises(UnreadableReply):
+            read_reply({**NOTHING, "outcomes": [{"tree": tree, "first": 0}]}, memoryview(b""), request())
 
 
 def test_an_honest_dict_of_large_numbers_crosses_as_what_it_is(tmp_path):
@@ -147,14 +127,16 @@ def test_an_honest_dict_of_large_numbers_crosses_as_what_it_is(tmp_path):
     assert found["reason"] == "shape" and "a dict with keys <int>" in found["message"]
 
 
-@pytest.mark.parametrize(
-    ("value", "named"),
-    [("x.to(torch.float8_e5m2fnuz)", "float8_e5m2fnuz"), ("x.to_sparse()", "sparse"), ("torch.uint16", "torch.uint16")],
-)
-def test_tensors_and_dtypes_that_cannot_cross_are_told_by_name(tmp_path, value, named):
-    source = f"import torch\ndef scaled_sum(x, weight, scale=2.0):\n    return {value}\n"
-    found = check(grade(write_challenge(tmp_path), source, quick=True), "matches-reference")
-    assert found["reason"] == "shape" and named in found["message"]
+def test_tensors_and_dtypes_that_cannot_cross_are_told_by_name(tmp_path):
+    folder = write_challenge(tmp_path)
+    for value, named in (
+        ("x.to(torch.float8_e5m2fnuz)", "float8_e5m2fnuz"),
+        ("x.to_sparse()", "sparse"),
+        ("torch.uint16", "torch.uint16"),
+    ):
+        source = f"import torch\ndef scaled_sum(x, weight, scale=2.0):\n    return {value}\n"
+        found = check(grade(folder, source, quick=True), "matches-reference")
+        assert found["reason"] == "shape" and named in found["message"]
 
 
 class Fed(InProcessWorker):
@@ -167,22 +149,19 @@ class Fed(InProcessWorker):
         return Reply({**self.header, "touched": []}, memoryview(b""))
 
 
-@pytest.mark.parametrize(
-    ("header", "message"),
-    [
-        ({"op": "result"}, "sent an invalid result ('tensors')"),
-        ({**RAISED, "op": "raised", "reason": "bogus"}, "sent an invalid result (an exception without"),
-        ({**RAISED, "op": "raised", "type": 7}, "sent an invalid result (something else where a text is"),
-    ],
-)
-def test_a_reply_of_another_form_ends_the_grading_as_protocol(tmp_path, monkeypatch, header, message):
+def test_a_reply_of_another_form_ends_the_grading_as_protocol(tmp_path, monkeypatch):
     monkeypatch.setattr("in_process.InProcessWorker", Fed)
-    monkeypatch.setattr(Fed, "header", header)
-    report = grade(
-        write_challenge(tmp_path, {"required": ["loads", "matches-reference"]}, REFERENCE, INPUTS), REFERENCE
-    )
-    found = check(report, "matches-reference")
-    assert found["reason"] == "protocol" and found["message"].startswith(message)
+    folder = write_challenge(tmp_path, {"required": ["loads", "matches-reference"]})
+    raised = {**RAISED, "op": "raised"}
+    for header, message in (
+        ({"op": "result"}, "('tensors')"),
+        ({**raised, "reason": "bogus"}, "(an exception without"),
+        ({**raised, "type": 7}, "(something else where a text is"),
+    ):
+        monkeypatch.setattr(Fed, "header", header)
+        found = check(grade(folder, REFERENCE), "matches-reference")
+        assert found["reason"] == "protocol"
+        assert found["message"].startswith(f"sent an invalid result {message}")
 
 
 def test_a_whole_number_beyond_all_floats_is_another_value(tmp_path):
@@ -200,15 +179,12 @@ def case(make):
 
 
 @pytest.mark.parametrize("inputs", [INPUTS, EXACT], ids=["close", "exact"])
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [("", ""), (" + 1j", "values"), (" * float('nan')", "not-finite"), (".real", "dtype"), (".conj()", "values")],
-)
-def test_complex_results_are_compared(tmp_path, inputs, change, reason):
-    spec = {"required": ["loads", "matches-reference"]}
-    folder = write_challenge(tmp_path, spec, COMPLEX, inputs, {})
-    found = check(grade(folder, COMPLEX.rstrip() + change + "\n", quick=True), "matches-reference")
-    assert found.get("reason", "") == reason
+def test_complex_results_are_compared(tmp_path, inputs):
+    folder = write_challenge(tmp_path, {"required": ["loads", "matches-reference"]}, COMPLEX, inputs, {})
+    due = {"": "", " + 1j": "values", " * float('nan')": "not-finite", ".real": "dtype", ".conj()": "values"}
+    for change, reason in due.items():
+        found = check(grade(folder, COMPLEX.rstrip() + change + "\n", quick=True), "matches-reference")
+        assert found.get("reason", "") == reason, change
 
 
 FAULT = {"kind": "load-outside", "tensor": "x", "index": 5, "count": 5, "programs": [1]}
@@ -218,17 +194,30 @@ def test_what_a_kernel_accessed_is_told_with_the_program():
     told = read_raised({**RAISED, "fault": FAULT}).fault
     assert told == {"kind": "load-outside", "tensor": "x", "index": 5, "count": 5, "program": 1, "other": 1}
     assert read_raised({**RAISED, "fault": {**FAULT, "programs": [3, 2]}}).fault["other"] == 2
-
-
-@pytest.mark.parametrize(
-    "part", [{"kind": "bogus"}, {"index": "5"}, {"index": True}, {"count": -1}, {"programs": [-1]}]
-)
-def test_a_fault_of_another_form_is_not(part: dict[str, Any]):
-    with pytest.raises(UnreadableReply):
-        read_raised({**RAISED, "fault": {**FAULT, **part}})
+    for part in ({"kind": "bogus"}, {"index": "5"}, {"index": True}, {"count": -1}, {"programs": [-1]}):
+        with pytest.raises(UnreadableReply):
+            read_raised({**RAISED, "fault": {**FAULT, **part}})
 
 
 @given(json_values)
 def test_nothing_in_place_of_a_fault_does_any_harm(value: Any):
     with contextlib.suppress(UnreadableReply):
         assert read_raised({**RAISED, "fault": value}).fault["kind"] in KERNEL_FAULTS
+
+
+def test_costs_and_times_that_nobody_measured_are_refused():
+    make = Recorder(fixed_draw, Profile("ordinary"))
+    make.call("f", make.normal(2))
+    outcomes = [{"tree": ["i", 1], "first": 0}]
+    reply = {"op": "result", "outcomes": outcomes, "shared": {"tree": ["l", []], "first": 0}, "tensors": []}
+    figures = {"flops": 1, "calls": 1, "largest": 1, "peak": 1, "moved": 1, "returned": 1}
+    missing = {name: 1 for name in figures if name != "returned"}
+    odd = [{**figures, "flops": value} for value in (-1, 10**400, 1.5)]
+    no_costs = ([], [{}], [missing], *([one] for one in odd), [figures] * 2, "none")
+    no_times = (None, [], [-1], [1.5], [True], [10**400], [1, 1], "fast")
+    for name, want, sound, refused in (("costs", "cost", figures, no_costs), ("device_us", "clock", 7, no_times)):
+        asked = Request(make.case, [want])
+        assert getattr(read_reply({**reply, name: [sound]}, memoryview(b""), asked), name) == [sound]
+        for value in refused:
+            with pytest.raises(UnreadableReply):
+                read_reply(reply if value is None else {**reply, name: value}, memoryview(b""), asked)

@@ -1,11 +1,17 @@
-"""Repeat calls with other values in the same memory: results that were cached by address are stale."""
+"""Find results that come from memory, and never report code without state as stateful, however wrong its values."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
-from attncli.judge.case import Profile, refilled
+from attncli.judge.case import Profile, refilled, relayout
+from attncli.judge.challenge import Folder
 from attncli.judge.make import Recorder
 from attncli.judge.reference import as_given, run_reference
 from in_process import check, grade, write_challenge
@@ -28,12 +34,15 @@ def recorder() -> Recorder:
     return Recorder(lambda kind, low, high: low, Profile("ordinary"))
 
 
-@pytest.mark.parametrize("key", ["w.data_ptr()", "id(w)", "(tuple(x.shape), w.data_ptr())"])
-def test_an_answer_that_is_remembered_by_address_is_found(tmp_path, key):
-    folder = write_challenge(tmp_path, SPEC, REFERENCE, INPUTS, {})
-    source = f"{HEAD}KEPT = {{}}\ndef project(x, w):\n    kept = KEPT.setdefault({key}, (w, w.clone()))\n"
-    report = grade(folder, source + "    return x @ kept[1]\n")
-    assert report["verdict"] == "rejected"
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_challenge(tmp_path_factory.mktemp("project"), SPEC, REFERENCE, INPUTS, {})
+
+
+def test_an_answer_that_is_remembered_by_address_is_found(folder):
+    for key in ("w.data_ptr()", "id(w)", "(tuple(x.shape), w.data_ptr())"):
+        source = f"{HEAD}KEPT = {{}}\ndef project(x, w):\n    kept = KEPT.setdefault({key}, (w, w.clone()))\n"
+        assert grade(folder, source + "    return x @ kept[1]\n")["verdict"] == "rejected"
     assert grade(folder, source + "    return x @ w\n")["verdict"] == "accepted"
 
 
@@ -47,17 +56,13 @@ def test_whole_numbers_are_refilled_too_along_a_dimension_that_has_an_order(tmp_
     assert grade(folder, reference)["verdict"] == "accepted"
 
 
-def test_the_verdict_names_what_happened(tmp_path):
+def test_the_verdict_names_what_happened_and_a_wrong_answer_that_keeps_nothing_is_none_from_memory(tmp_path):
     folder = write_challenge(tmp_path, {**SPEC, "required": ["loads", "pure"]}, REFERENCE, INPUTS, {})
     kept = HEAD + "KEPT = []\ndef project(x, w):\n    KEPT.append((w, w.clone()))\n"
     kept += "    return x @ next(copy for seen, copy in KEPT if seen.data_ptr() == w.data_ptr())\n"
     found = check(grade(folder, kept), "pure")
     assert found["reason"] == "depends-on-earlier-calls"
     assert found["message"] == "uses old values of arguments that were changed in place"
-
-
-def test_a_wrong_answer_that_keeps_nothing_is_not_said_to_come_from_memory(tmp_path):
-    folder = write_challenge(tmp_path, {**SPEC, "required": ["loads", "pure"]}, REFERENCE, INPUTS, {})
     found = check(grade(folder, HEAD + "def project(x, w):\n    return x @ (2 * w)\n"), "pure")
     assert found["status"] == "pass"
 
@@ -91,25 +96,64 @@ def test_values_with_laws_of_their_own_and_running_states_are_left_alone():
     assert refilled(drawn.case) is None
 
 
-def test_a_way_that_only_inference_takes_is_seen_in_edge_cases(tmp_path):
-    folder = write_challenge(tmp_path, SPEC, REFERENCE, INPUTS, {})
+def test_what_is_wrong_at_the_first_call_too_is_not_put_down_to_memory(folder):
     shortcut = HEAD + "def project(x, w):\n    if len(x) == 1 and not torch.is_grad_enabled():\n        return w[:1]\n"
     report = grade(folder, shortcut + "    return x @ w\n")
-    assert check(report, "edge-cases")["status"] == "fail"
-
-
-def test_what_is_wrong_at_the_first_call_too_is_not_put_down_to_memory(tmp_path):
-    folder = write_challenge(tmp_path, SPEC, REFERENCE, INPUTS, {})
+    assert check(report, "edge-cases")["status"] == "fail", "a way that only inference takes"
     report = grade(folder, HEAD + "def project(x, w):\n    return x @ w + 1\n")
     assert check(report, "matches-reference")["reason"] == "values"
     assert check(report, "pure")["status"] == "pass"
 
 
-def test_a_shared_result_does_not_hide_an_answer_from_memory(tmp_path):
-    folder = write_challenge(tmp_path, SPEC, REFERENCE, INPUTS, {})
+def test_a_shared_result_does_not_hide_an_answer_from_memory(folder):
     kept = HEAD + "KEPT, OUT = {}, {}\ndef project(x, w):\n"
     kept += "    y = x @ KEPT.setdefault(id(w), (w, w.clone()))[1]\n"
     kept += "    return y if y.requires_grad else OUT.setdefault((y.shape, y.dtype), torch.empty_like(y)).copy_(y)\n"
     report = grade(folder, kept)
     assert report["rung"] == "none"
     assert check(report, "pure")["reason"] == "depends-on-earlier-calls"
+
+
+IMPL = Path(__file__).parents[2] / "impl"
+WRONG = {
+    "attention/sdpa": "no-scale mask-inverted nan-rows",
+    "attention/softmax-stable": "always-last-dim global-max sum-over-everything",
+    "cache/gqa": "wrong-order-of-heads top-left-mask",
+    "norms/layer-norm": "unbiased-variance statistics-over-tokens",
+}
+KEPT = {"attention/softmax-stable": "reused-buffer", "attention/sdpa": "scales-query-in-place"}
+
+
+@pytest.mark.parametrize("place", WRONG)
+def test_wrong_values_are_not_called_impure_and_what_is_kept_is(place: str) -> None:
+    said = yaml.safe_load((IMPL / place / "challenge.yaml").read_text(encoding="utf-8"))
+    required = ["loads", "matches-reference", "edge-cases", "stable", "pure"]
+    folder = Folder({"id": Path(place).name, "entry": said["entry"], "required": required}, IMPL / place)
+    for name in WRONG[place].split():
+        report = grade(folder, (IMPL / place / "wrong" / f"{name}.py").read_text(encoding="utf-8"))
+        failed = [item for item in report["checks"] if item["status"] == "fail"]
+        assert check(report, "pure")["status"] in ("pass", "skipped"), (name, check(report, "pure"))
+        assert failed and all(item["reason"] in ("values", "not-finite", "exception") for item in failed), name
+    if place in KEPT:
+        folder = Folder({**folder.spec, "required": ["loads", "pure"]}, IMPL / place)
+        kept = (IMPL / place / "wrong" / f"{KEPT[place]}.py").read_text(encoding="utf-8")
+        assert check(grade(folder, kept), "pure")["status"] == "fail"
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=4), st.integers(0, 9))
+def test_another_layout_holds_the_same_values(shape, turn):
+    tensor = torch.arange(float(torch.Size(shape).numel())).reshape(shape)
+    assert torch.equal(relayout(tensor, turn), tensor)
+
+
+@given(st.lists(st.integers(2, 4), min_size=2, max_size=4), st.integers(0, 9))
+def test_its_last_dimensions_cannot_be_merged_by_a_view(shape, turn):
+    tensor = relayout(torch.zeros(shape), turn)
+    assert not tensor.is_contiguous()
+    with pytest.raises(RuntimeError, match="view size is not compatible"):
+        tensor.view(*shape[:-2], -1)
+
+
+def test_both_layouts_come_in_turns():
+    strides = {relayout(torch.zeros(2, 3), turn).stride() for turn in range(4)}
+    assert strides == {(1, 2), (7, 2)}

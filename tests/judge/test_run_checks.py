@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
+from attncli.domain.grade_report import GradeReport, read
+from attncli.domain.grade_report_text import deciding_checks
 from attncli.judge.counterexample import restore
-from in_process import WRONG, check, grade, write_challenge
+from in_process import check, grade, write_challenge
 
 RIGHT = (
     "import torch\ndef scaled_sum(x, weight, scale=2.0):\n    return torch.einsum('...d,d->...', x, weight) * scale\n"
@@ -56,20 +58,17 @@ def test_each_mistake_fails_its_check_for_its_reason(folder, line, name, reason)
     assert failed["message"]
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
+def test_what_torch_does_for_everybody_is_left_as_it_was(folder):
+    for line, said in (
         ("torch.set_default_dtype(torch.float64)", "changes torch's default dtype"),
         ("torch.set_grad_enabled(False)", "switches autograd on or off"),
-    ],
-)
-def test_what_torch_does_for_everybody_is_left_as_it_was(folder, line, said):
-    try:
-        failed = check(grade(folder, body(f"y = (x * weight).sum(-1) * scale; {line}; return y")), "pure")
-    finally:
-        torch.set_default_dtype(torch.float32)
-        torch.set_grad_enabled(True)
-    assert failed["reason"] == "mutated" and said in failed["message"]
+    ):
+        try:
+            failed = check(grade(folder, body(f"y = (x * weight).sum(-1) * scale; {line}; return y")), "pure")
+        finally:
+            torch.set_default_dtype(torch.float32)
+            torch.set_grad_enabled(True)
+        assert failed["reason"] == "mutated" and said in failed["message"]
     inside = "with torch.no_grad(): pass\n    return (x * weight).sum(-1) * scale"
     assert grade(folder, body(inside))["verdict"] == "accepted"
 
@@ -93,28 +92,6 @@ def test_random_answers_are_nondeterministic(folder):
     assert report["verdict"] == "rejected"
 
 
-def test_memory_handed_out_twice_is_aliased(tmp_path):
-    folder = write_challenge(tmp_path, {"required": ["loads", "matches-reference", "pure"]})
-    source = body(
-        "key = (x.shape, x.dtype)\n    out = kept.setdefault(key, torch.empty(x.shape[:-1], dtype=x.dtype))\n"
-        "    with torch.no_grad():\n        out.copy_((x * weight).sum(-1) * scale)\n    return out",
-        before="kept = {}",
-    )
-    report = grade(folder, source)
-    assert check(report, "pure")["reason"] == "aliased"
-
-
-def test_what_needs_a_failed_check_is_skipped_and_says_so(folder):
-    report = grade(folder, body("return x.sum()"))
-    assert check(report, "gradients") == {
-        "name": "gradients",
-        "status": "skipped",
-        "required": True,
-        "message": "needs matches-reference",
-        "message_zh": "需先通过 matches-reference",
-    }
-
-
 @pytest.mark.parametrize(
     ("source", "reason", "words"),
     [
@@ -134,18 +111,20 @@ def test_a_file_that_cannot_be_used_is_rejected_by_loads(folder, source, reason,
     assert words in loads["message"]
 
 
-def test_the_counterexample_is_shrunk_and_simple(folder):
+def test_the_counterexample_is_small_the_mistake_named_and_what_needs_the_check_skipped(folder):
     report = grade(folder, body("return (x * weight).sum(-1)"))
     shown = check(report, "matches-reference")["counterexample"]
     assert shown["args"]["x"]["shape"] == [2, 1, 1]
     assert set(shown["args"]["weight"]["values"]) <= {0.0, 1.0}
     assert shown["expected"]["values"] != shown["got"]["values"]
     assert shown["first_wrong_index"] in ([0, 0], [1, 0])
-
-
-def test_the_mistake_is_named_with_its_card(folder):
-    report = grade(folder, body("return (x * weight).sum(-1)"))
     assert report["diagnosis"] == [{"wrong": "no-scale", "says": "Forgets the scale.", "cards": ["att-02"]}]
+    said = {"message": "needs matches-reference", "message_zh": "需先通过 matches-reference"}
+    assert check(report, "gradients") == {"name": "gradients", "status": "skipped", "required": True, **said}
+    again = grade(folder, body("return (x * weight).sum(-1)"), replay=report["stored"])
+    assert check(again, "matches-reference")["examples"] == 1
+    assert check(again, "matches-reference")["message"].startswith("the stored counterexample: ")
+    assert again["diagnosis"] == report["diagnosis"], "a replayed counterexample names the mistake again"
 
 
 def test_a_mistake_that_the_outputs_do_not_prove_is_not_named(folder):
@@ -155,28 +134,14 @@ def test_a_mistake_that_the_outputs_do_not_prove_is_not_named(folder):
     assert report["diagnosis"] == []
 
 
-def test_the_same_file_gives_the_same_report_every_time(folder):
+def test_a_stream_is_an_exam_and_gives_the_same_report_every_time(folder, tmp_path):
     def shown(report):
         return [{k: v for k, v in item.items() if k != "seconds"} for item in report["checks"]]
 
     source = body("return (x * weight).sum(-1).relu() * scale")
-    assert shown(grade(folder, source)) == shown(grade(folder, source))
-
-
-def test_another_stream_is_another_exam(folder):
-    source = body("return (x * weight).sum(-1).relu() * scale")
-    first, second = (grade(folder, source, seed=s) for s in (0, 1))
-    assert first["verdict"] == second["verdict"] == "rejected"
-    assert (first["seed"], second["seed"]) == (0, 1)
-
-
-def test_a_stored_counterexample_is_tried_first(folder):
-    source = body("return (x * weight).sum(-1) * scale + (x.shape[-1] == 5) * 1.0")
-    first = grade(folder, source)
-    again = grade(folder, source, replay=first["stored"])
-    failed = check(again, "matches-reference")
-    assert failed["examples"] == 1
-    assert failed["message"].startswith("the stored counterexample: ")
+    first, other = (grade(folder, source, seed=stream) for stream in (0, 1))
+    assert shown(first) == shown(grade(write_challenge(tmp_path), source)), "drawn again"
+    assert first["verdict"] == other["verdict"] == "rejected" and (first["seed"], other["seed"]) == (0, 1)
 
 
 def test_after_a_stored_counterexample_that_ends_the_process_nothing_is_asked(folder):
@@ -186,47 +151,55 @@ def test_after_a_stored_counterexample_that_ends_the_process_nothing_is_asked(fo
     assert check(again, "edge-cases")["status"] == "skipped"
 
 
-def test_a_stored_counterexample_that_no_longer_fits_is_passed_over(folder):
-    kept = {"check": "matches-reference", "record": "gone", "profile": "ordinary", "draws": [], "values": []}
-    assert grade(folder, RIGHT, replay=[kept])["verdict"] == "accepted"
+@pytest.mark.parametrize("draws", [[20_000, 7, 1, 0], [-1] * 9, ["x"], 5, [], [2**70] * 9])
+def test_a_stored_counterexample_that_was_never_drawn_is_passed_over(folder, draws):
+    kept = {"check": "matches-reference", "record": "case", "profile": "ordinary", "draws": draws, "values": []}
+    assert restore(kept, folder) is None
+    assert grade(folder, RIGHT, replay=[kept, {**kept, "record": "gone"}], quick=True)["verdict"] == "accepted"
 
 
-def test_quick_grading_asks_first_for_the_check_that_is_named(folder):
+def test_quick_grading_asks_first_for_the_check_that_is_named_and_stops_at_the_first_failure(folder):
     source = body("return (x.detach() * weight).sum(-1) * scale")
     report = grade(folder, source, quick=True, first=("gradients", "solved"))
-    assert [item["name"] for item in report["checks"]] == ["loads", "gradients"]
-    assert report["verdict"] == "rejected"
-
-
-def test_quick_grading_stops_at_the_first_failure(folder):
+    assert [item["name"] for item in report["checks"]] == ["loads", "gradients"] and report["verdict"] == "rejected"
     report = grade(folder, body("return (x * weight).sum(-1)"), quick=True)
     assert [item["name"] for item in report["checks"]] == ["loads", "matches-reference"]
 
 
-@pytest.mark.parametrize("draws", [[20_000, 7, 1, 0], [-1] * 9, ["x"], 5, [], [2**70] * 9])
-def test_a_stored_counterexample_that_was_never_drawn_is_passed_over(tmp_path, draws):
-    folder = write_challenge(tmp_path)
-    kept = {"check": "matches-reference", "record": "case", "profile": "ordinary", "draws": draws, "values": []}
-    assert restore(kept, folder) is None
-    assert grade(folder, RIGHT, replay=[kept], quick=True)["verdict"] == "accepted"
-
-
-def test_a_replayed_counterexample_names_the_mistake_again(tmp_path):
-    folder = write_challenge(tmp_path)
-    first = grade(folder, WRONG["no-scale"])
-    again = grade(folder, WRONG["no-scale"], replay=tuple(first["stored"]))
-    assert "the stored counterexample" in check(again, "matches-reference")["message"]
-    assert [d["wrong"] for d in again["diagnosis"]] == [d["wrong"] for d in first["diagnosis"]] == ["no-scale"]
-
-
-def test_what_was_due_is_shown_in_the_dtype_that_is_due_when_the_submission_raises(tmp_path):
-    report = grade(write_challenge(tmp_path), "def scaled_sum(x, weight, scale=2.0):\n    raise ValueError('no')\n")
-    assert check(report, "matches-reference")["counterexample"]["expected"]["dtype"] == "float32"
-
-
-def test_control_sequences_of_a_submission_do_not_reach_the_report(tmp_path):
+def test_an_exception_is_told_without_control_sequences_beside_what_was_due(folder):
     source = "def scaled_sum(x, weight, scale=2.0):\n    raise ValueError('a\\x1b[2Jb\\x07')\n"
-    report = grade(write_challenge(tmp_path), source)
-    message = check(report, "matches-reference")["message"]
-    assert "ab" in message
-    assert "\x1b" not in message
+    failed = check(grade(folder, source), "matches-reference")
+    assert "ab" in failed["message"] and "\x1b" not in failed["message"]
+    assert failed["counterexample"]["expected"]["dtype"] == "float32"
+
+
+FORBIDDEN = body("return (x * weight).cumsum(-1)[:, :, 3] * scale")
+
+
+def deciding(report) -> str:
+    decided = next(iter(deciding_checks(read(GradeReport, report).checks)), None)
+    return f"{decided.name}: {decided.message.en}" if decided else "nothing"
+
+
+def failed_checks(report) -> list[str]:
+    return [item["name"] for item in report["checks"] if item["status"] == "fail"]
+
+
+def test_a_forbidden_call_or_import_leads_the_faults_that_follow_from_it(folder):
+    report = grade(folder, FORBIDDEN)
+    assert failed_checks(report)[0] == report["checks"][0]["name"] == "forbidden"
+    assert "edge-cases" in failed_checks(report)
+    assert deciding(report).startswith("forbidden: line 4: Tensor.cumsum is not allowed here")
+    report = grade(folder, "import no_such_module\n" + RIGHT)
+    assert deciding(report).startswith("forbidden: line 1: imports no_such_module")
+    assert failed_checks(report) == ["forbidden", "loads"]
+
+
+def test_without_one_the_first_fault_leads_in_the_order_of_the_checks_and_a_badge_leads_nothing(folder, tmp_path):
+    for source in (body("return (x * weight).sum(-1) * 3"), "def"):
+        report = grade(folder, source)
+        assert report["checks"][0]["name"] == "loads"
+        assert deciding(report).startswith(failed_checks(report)[0] + ": ")
+    badge = write_challenge(tmp_path, {"required": ["loads", "matches-reference"], "badges": ["forbidden"]})
+    report = grade(badge, body("return (x * weight).cumsum(-1)[..., -1] * scale"))
+    assert report["checks"][0]["name"] == "loads" and deciding(report) == "nothing"

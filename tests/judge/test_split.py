@@ -7,7 +7,8 @@ import os
 import signal
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -22,24 +23,42 @@ pytestmark = pytest.mark.sandbox
 SECRET = "of-the-user-alone"
 
 
-@pytest.fixture
-def judge(monkeypatch):
-    monkeypatch.setenv("ATTN_TEST_SECRET", SECRET)
-    with Judge.start() as opened:
+@contextmanager
+def started() -> Iterator[Judge]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("ATTN_TEST_SECRET", SECRET)
+        opened = Judge.start()
+    with opened:
         assert "namespaces" in opened.layers()
         yield opened
 
 
+@pytest.fixture(scope="module")
+def judge():
+    with started() as opened:
+        yield opened
+
+
 @pytest.fixture
-def zygote(judge) -> int:
+def own_judge():
+    """Start a judge that a test may end."""
+    with started() as opened:
+        yield opened
+
+
+def zygote_of(judge: Judge) -> int:
     _watch, pid = namespaces.children_of(judge._process.pid)
     return pid
 
 
-def test_the_zygote_has_nothing_of_the_users_environment(judge, zygote):
+def test_the_zygote_has_nothing_of_the_judges_environment_and_streams(judge):
+    zygote = zygote_of(judge)
     assert SECRET.encode() not in Path(f"/proc/{zygote}/environ").read_bytes()
     assert SECRET.encode() not in _memory(zygote)
-    assert SECRET.encode() in _memory(judge._process.pid), "the search would have found it"
+    assert SECRET.encode() in _memory(judge._process.pid), "the judge sees it: `inputs.py` and torch may rely on it"
+    streams = {_target("self", stream.fileno()) for stream in (judge._process.stdin, judge._process.stdout)}
+    held = {path.readlink() for path in Path(f"/proc/{zygote}/fd").iterdir()}
+    assert len(streams) == 2 and not streams & held
 
 
 def _memory(pid: int) -> bytes:
@@ -56,32 +75,24 @@ def _memory(pid: int) -> bytes:
     return found
 
 
-def test_the_zygote_holds_none_of_the_judges_streams(judge, zygote):
-    streams = {_target("self", stream.fileno()) for stream in (judge._process.stdin, judge._process.stdout)}
-    held = {path.readlink() for path in Path(f"/proc/{zygote}/fd").iterdir()}
-    assert len(streams) == 2
-    assert not streams & held
-
-
 def _target(pid: str, descriptor: int) -> Path:
     return Path(f"/proc/{pid}/fd/{descriptor}").readlink()
 
 
-def test_a_worker_finds_neither_the_judge_nor_hypothesis(judge, tmp_path):
+def test_a_worker_finds_neither_the_judge_nor_hypothesis_nor_the_environment(judge, tmp_path):
     check = "import sys\nassert not [n for n in sys.modules if n.startswith(('attncli', 'hypothesis'))]\n"
     check += "import importlib.util\nassert importlib.util.find_spec('attncli') is None\n"
     check += "assert importlib.util.find_spec('hypothesis') is None\n"
     assert _loads(judge, tmp_path, check + REFERENCE)
+    assert _loads(judge, tmp_path, "import os\nassert 'ATTN_TEST_SECRET' not in os.environ\n" + REFERENCE)
     assert not _loads(judge, tmp_path, "import sys\nassert 'torch' not in sys.modules\n" + REFERENCE)
 
 
-def test_the_zygote_ends_with_the_judge(judge, zygote):
+def test_the_zygote_ends_with_the_judge(own_judge):
+    judge, zygote = own_judge, zygote_of(own_judge)
     os.kill(judge._process.pid, signal.SIGKILL)
     judge._process.wait()
-    deadline = time.monotonic() + 30
-    while Path(f"/proc/{zygote}/stat").exists() and _state(zygote) != "Z" and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not Path(f"/proc/{zygote}/stat").exists() or _state(zygote) == "Z"
+    assert _ends(zygote)
 
 
 BUSY = """
@@ -91,8 +102,9 @@ re.match("(a*)*b", "a" * 100)
 """
 
 
-def test_a_judge_whose_interpreter_is_held_by_c_code_ends_when_nobody_is_left_to_ask_it(judge, zygote, tmp_path):
+def test_a_judge_whose_interpreter_is_held_by_c_code_ends_when_nobody_is_left_to_ask_it(own_judge, tmp_path):
     """As if attn was killed: the judge's threads cannot run while a regular expression is matched."""
+    judge, zygote = own_judge, zygote_of(own_judge)
     folder, marker = write_challenge(tmp_path), tmp_path / "busy"
     (folder.path / "inputs.py").write_text(BUSY.format(marker=str(marker)))
     request = GradeRequest(spec=SPEC, folder=folder.path, source=b"", filename="submission.py")
@@ -102,17 +114,19 @@ def test_a_judge_whose_interpreter_is_held_by_c_code_ends_when_nobody_is_left_to
         time.sleep(0.01)
     judge._process.stdin.close()
     assert judge._process.wait(timeout=60) == -signal.SIGKILL
+    assert _ends(zygote)
+
+
+def _ends(pid: int) -> bool:
+    """Wait up to half a minute for a process to end; return True if it did."""
     deadline = time.monotonic() + 30
-    while _state(zygote) != "Z" and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert _state(zygote) == "Z"
-
-
-def _state(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return "Z"
+    while time.monotonic() < deadline:
+        with suppress(FileNotFoundError):
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+                time.sleep(0.01)
+                continue
+        return True
+    return False
 
 
 def test_a_judge_whose_reader_has_gone_before_it_was_told_anything_ends(tmp_path):
@@ -122,29 +136,16 @@ def test_a_judge_whose_reader_has_gone_before_it_was_told_anything_ends(tmp_path
     assert process.returncode == 0
 
 
-def test_the_judge_sees_the_users_environment(judge, tmp_path):
-    """`inputs.py` and torch may rely on the environment; a worker's is scrubbed."""
-    check = "import os\nassert 'ATTN_TEST_SECRET' not in os.environ\n"
-    assert _loads(judge, tmp_path, check + REFERENCE)
-    assert SECRET.encode() in _memory(judge._process.pid)
-
-
-def test_another_system_is_said_in_words(monkeypatch):
-    monkeypatch.setattr(sys, "platform", "darwin")
-    with pytest.raises(SandboxUnavailable, match="needs Linux"):
-        Judge.start()
-
-
-def test_a_python_that_is_not_there_is_said_in_words(monkeypatch, tmp_path):
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    with pytest.raises(JudgeFailed, match="cannot be started"):
-        Judge.start()
-
-
-def test_without_torch_no_process_is_left_behind(monkeypatch):
+def test_what_is_missing_is_said_in_words_and_leaves_no_process(monkeypatch, tmp_path):
     before = set(namespaces.children_of(os.getpid()))
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(JudgeFailed, match="install it with"):
+    with monkeypatch.context() as patched, pytest.raises(SandboxUnavailable, match="needs Linux"):
+        patched.setattr(sys, "platform", "darwin")
+        Judge.start()
+    with monkeypatch.context() as patched, pytest.raises(JudgeFailed, match="cannot be started"):
+        patched.setattr(sys, "executable", str(tmp_path / "python"))
+        Judge.start()
+    with monkeypatch.context() as patched, pytest.raises(JudgeFailed, match="install it with"):
+        patched.setattr("importlib.util.find_spec", lambda name: None)
         Judge.start()
     assert set(namespaces.children_of(os.getpid())) <= before
 

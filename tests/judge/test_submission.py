@@ -38,11 +38,14 @@ def numbers(answers) -> list[int]:
     return [answer.outcomes[0] for answer in answers if isinstance(answer, Observed)]
 
 
-def test_answers_come_in_order_and_all_of_them():
+@pytest.fixture(scope="module")
+def zygote():
+    with ZygoteClient.start() as started:
+        yield started
+
+
+def test_answers_come_in_order_and_a_question_after_an_early_end_gets_its_own():
     assert numbers(submission().answers(request() for _ in range(20))) == list(range(1, 21))
-
-
-def test_a_question_after_an_early_end_gets_its_own_answer():
     asked = submission()
     answers = asked.answers(request() for _ in range(20))
     first = next(answers)
@@ -53,29 +56,27 @@ def test_a_question_after_an_early_end_gets_its_own_answer():
 
 
 @pytest.mark.sandbox
-def test_a_worker_that_makes_it_wait_is_given_up_for_a_fresh_one(monkeypatch):
+def test_a_worker_that_makes_it_wait_is_given_up_for_a_fresh_one(monkeypatch, zygote):
     monkeypatch.setattr(module, "PATIENCE_SECONDS", 0.2)
-    with ZygoteClient.start() as zygote:
-        source = SOURCE + "g = f\ndef f(x):\n    while n > 1: pass\n    return g(x)\n"
-        asked = submission(source, open_worker=lambda: zygote.worker(384))
-        answers = asked.answers(request() for _ in range(20))
-        assert numbers([next(answers)]) == [1]
-        answers.close()
-        assert numbers([asked.run(request())]) == [1], "a fresh process counts from the beginning"
-        asked.close()
+    source = SOURCE + "g = f\ndef f(x):\n    while n > 1: pass\n    return g(x)\n"
+    asked = submission(source, open_worker=lambda: zygote.worker(384))
+    answers = asked.answers(request() for _ in range(20))
+    assert numbers([next(answers)]) == [1]
+    answers.close()
+    assert numbers([asked.run(request())]) == [1], "a fresh process counts from the beginning"
+    asked.close()
 
 
 @pytest.mark.sandbox
 def test_a_program_that_is_not_over_on_the_played_device_says_nothing_and_the_next_are_asked_of_a_fresh_worker(
-    monkeypatch,
+    monkeypatch, zygote
 ):
     spent: list[Budget] = []
     monkeypatch.setattr(Budget, "spend", lambda self, since: spent.append(self))
-    with ZygoteClient.start() as zygote:
-        source = SOURCE + "g = f\ndef f(x):\n    while x.device.type == 'meta': pass\n    return g(x)\n"
-        asked = submission(source, seconds=2.0, open_worker=lambda: zygote.worker(384))
-        answers = list(asked.answers([request(), request("elsewhere"), request(), request()]))
-        asked.close()
+    source = SOURCE + "g = f\ndef f(x):\n    while x.device.type == 'meta': pass\n    return g(x)\n"
+    asked = submission(source, seconds=2.0, open_worker=lambda: zygote.worker(384))
+    answers = list(asked.answers([request(), request("elsewhere"), request(), request()]))
+    asked.close()
     assert numbers(answers) == [1, 1, 2]
     assert isinstance(answers[1], Failure) and answers[1].reason == "timeout" and not answers[1].fatal
     ours = [budget is asked.emulated for budget in spent]
@@ -85,18 +86,17 @@ def test_a_program_that_is_not_over_on_the_played_device_says_nothing_and_the_ne
 
 
 @pytest.mark.sandbox
-def test_a_loop_without_end_on_the_played_device_is_not_waited_for_again_and_again(monkeypatch):
+def test_a_loop_without_end_on_the_played_device_is_not_waited_for_again_and_again(monkeypatch, zygote):
     monkeypatch.setattr(module, "PROGRAMS", 2)
     waited: list[float] = []
     wait = Budget.wait
     monkeypatch.setattr(Budget, "wait", lambda self, *a: waited.append(wait(self, *a)) or waited[-1])
-    with ZygoteClient.start() as zygote:
-        source = "def f(x):\n    while x.device.type == 'meta': pass\n    return 1\n"
-        asked = submission(source, seconds=0.5, open_worker=lambda: zygote.worker(384))
-        answers = list(asked.answers([request("elsewhere") for _ in range(6)]))
-        assert len(answers) == 6 and not any(isinstance(answer, Failure) and answer.fatal for answer in answers)
-        assert asked.emulated.wait() == 0.05, "both halves of a second are gone"
-        asked.close()
+    source = "def f(x):\n    while x.device.type == 'meta': pass\n    return 1\n"
+    asked = submission(source, seconds=0.5, open_worker=lambda: zygote.worker(384))
+    answers = list(asked.answers([request("elsewhere") for _ in range(6)]))
+    assert len(answers) == 6 and not any(isinstance(answer, Failure) and answer.fatal for answer in answers)
+    assert asked.emulated.wait() == 0.05, "both halves of a second are gone"
+    asked.close()
 
 
 def test_what_is_traced_is_waited_for_longer():
@@ -136,15 +136,17 @@ def test_no_answer_is_waited_for_longer_than_its_limit_or_than_what_is_left(seco
 
 
 @pytest.mark.sandbox
-def test_many_slow_calls_end_when_all_together_have_taken_too_long(monkeypatch):
+def test_many_slow_calls_end_when_all_together_have_taken_too_long(monkeypatch, zygote):
     monkeypatch.setattr(module, "PROGRAMS", 0.02)
-    with ZygoteClient.start() as zygote:
-        source = "import torch\ndef f(x):\n    while True: x = x + 1\n"
-        asked = submission(source, seconds=30.0, open_worker=lambda: zygote.worker(384))
-        failure = asked.run(request())
-        asked.close()
+    source = "import torch\ndef f(x):\n    while True: x = x + 1\n"
+    asked = submission(source, seconds=30.0, open_worker=lambda: zygote.worker(384))
+    failure = asked.run(request())
+    asked.close()
     assert isinstance(failure, Failure) and failure.reason == "timeout"
     assert failure.message.en == "all calls together have taken 0.6 s (the last one in a call to f)"
+
+
+MEMORY_ERROR = {"op": "raised", "reason": "memory", "type": "MemoryError", "text": "", "frames": []}
 
 
 @pytest.mark.parametrize(
@@ -153,12 +155,7 @@ def test_many_slow_calls_end_when_all_together_have_taken_too_long(monkeypatch):
         (Ending("timeout", quoted("still running after 9 s"), ""), "while reading the file"),
         (Ending("memory", quoted("needed more than 64 MiB"), ""), "64 MiB"),
         (Ending("crashed", quoted("killed by SIGSEGV"), ""), "SIGSEGV"),
-        (
-            Reply(
-                {"op": "raised", "reason": "memory", "type": "MemoryError", "text": "", "frames": []}, memoryview(b"")
-            ),
-            "MemoryError",
-        ),
+        (Reply(MEMORY_ERROR, memoryview(b"")), "MemoryError"),
     ],
 )
 def test_a_file_that_ends_its_reader_cannot_be_parsed_and_nothing_of_it_is_run(answer, said):

@@ -56,8 +56,8 @@ def outcome(zygote: ZygoteClient, name: str) -> str:
 
 
 def left_behind(pid: int) -> list[int]:
-    """Return the zygote's descendants that still exist after up to two seconds."""
-    deadline = time.monotonic() + 2
+    """Return the zygote's descendants that still exist after up to half a minute."""
+    deadline = time.monotonic() + 30
     while children_of(pid) and time.monotonic() < deadline:
         time.sleep(0.01)
     return children_of(pid)

@@ -1,8 +1,4 @@
-"""Compile kernels for an absent H100, as on a GPU machine: `compile_in_worker.py ROOT FOLDER...`.
-
-Prints a JSON document: the layers, the result of each kernel, and whether the programs that Triton needs on a machine
-with a GPU can be run. Run it as the user to test, and with missing layers.
-"""
+"""Compile kernels for an absent H100 and print how it went as JSON: `compile_in_worker.py ROOT FOLDER...`."""
 
 from __future__ import annotations
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.sandbox.worker_process import KEPT_BYTES, LIMIT_BYTES, Printed, clean, split_fatal_error
+from attncli.sandbox.wire import CHANNEL_LOST, OUT_OF_MEMORY
+from attncli.sandbox.worker_process import KEPT_BYTES, LIMIT_BYTES, Printed, classify, clean, split_fatal_error
 
 
 @pytest.mark.parametrize(
@@ -48,14 +50,11 @@ def test_what_is_kept_is_bounded_and_begins_with_the_beginning(pieces: list[byte
     assert whole.endswith(bytes(printed._tail))
 
 
-def test_a_gap_says_how_much_is_left_out() -> None:
+def test_a_gap_says_how_much_is_left_out_and_broken_utf8_is_replaced() -> None:
     printed = Printed()
-    printed.add(b"a" * KEPT_BYTES + b"b" * 1000)
-    assert "… 1000 bytes left out …" in printed.text()
-    assert printed.text().endswith("b" * 1000)
-
-
-def test_too_much_is_more_than_one_mebibyte() -> None:
+    printed.add(b"a\xff" + b"a" * KEPT_BYTES + b"b" * 1000)
+    assert "… 1002 bytes left out …" in printed.text()
+    assert printed.text().startswith("a\ufffda") and printed.text().endswith("b" * 1000)
     printed = Printed()
     printed.add(bytes(LIMIT_BYTES))
     assert not printed.too_much
@@ -63,14 +62,28 @@ def test_too_much_is_more_than_one_mebibyte() -> None:
     assert printed.too_much
 
 
-def test_broken_utf8_is_replaced() -> None:
-    printed = Printed()
-    printed.add(b"a\xffb")
-    assert printed.text() == "a\ufffdb"
-
-
 def test_the_interpreters_report_of_a_crash_becomes_a_place() -> None:
     report = 'Fatal Python error: Segmentation fault\n\n  File "ctypes.py", line 9 in at\n  File "s.py", line 3 in f\n'
     assert split_fatal_error("before\n" + report, "s.py") == ("before\n", "in line 3 (f)")
     assert split_fatal_error("before\n" + report, "other.py") == ("before\n", "")
     assert split_fatal_error("before\n", "s.py") == ("before\n", "")
+
+
+@pytest.mark.parametrize(
+    ("status", "printed", "reason", "words"),
+    [
+        ({"exit": 0}, "", "exited", "exit status 0 (os._exit or sys.exit)"),
+        ({"exit": CHANNEL_LOST}, "", "protocol", "closed its channel"),
+        ({"exit": OUT_OF_MEMORY}, "", "memory", "needed more than 512 MiB"),
+        ({"signal": signal.SIGSEGV}, "", "crashed", "killed by SIGSEGV during a call"),
+        ({"signal": signal.SIGKILL}, "", "crashed", "killed by SIGKILL"),
+        ({"signal": signal.SIGXCPU}, "", "timeout", "processor time"),
+        ({"signal": signal.SIGSYS}, "", "refused", "system call of another architecture"),
+        ({"signal": signal.SIGABRT}, "", "crashed", "killed by SIGABRT"),
+        ({"signal": signal.SIGABRT}, "terminate called ... 'std::bad_alloc'", "memory", "needed more than 512 MiB"),
+        ({"signal": 40}, "", "crashed", "signal 40"),
+    ],
+)
+def test_endings(status: dict[str, int], printed: str, reason: str, words: str) -> None:
+    stop = classify(status, "called", 512, printed)
+    assert (stop.reason, words in stop.message.en) == (reason, True), stop.message

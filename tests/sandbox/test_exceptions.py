@@ -51,16 +51,9 @@ def test_frames_are_those_of_the_learners_file() -> None:
     found = reported("import json\ndef f():\n    json.loads('{')\nf()")
     assert [(frame["line"], frame["function"]) for frame in found["frames"]] == [(4, "<module>"), (3, "f")]
     assert found["type"] == "json.decoder.JSONDecodeError"
-
-
-def test_deep_recursion_keeps_the_first_and_the_last_frames() -> None:
-    found = reported("def f(n):\n    if n == 0:\n        1 / 0\n    f(n - 1)\nf(200)")
-    assert len(found["frames"]) == FRAMES_KEPT
-    assert [found["frames"][0]["line"], found["frames"][-1]["line"]] == [5, 3]
-
-
-def test_a_syntax_error_has_its_line() -> None:
     assert reported("x = 1\ny = (")["frames"] == [{"line": 2, "function": "<module>", "code": ""}]
+    deep = reported("def f(n):\n    if n == 0:\n        1 / 0\n    f(n - 1)\nf(200)")["frames"]
+    assert len(deep) == FRAMES_KEPT and [deep[0]["line"], deep[-1]["line"]] == [5, 3], "the first and the last"
 
 
 HOSTILE = {
@@ -89,10 +82,8 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_exceptions_are_reported(name: str) -> None:
     found = reported(HOSTILE[name])
-    assert found["op"] == "raised"
+    assert found["op"] == "raised" and found["type"] and found["frames"]
     assert len(found["text"]) <= TEXT_LIMIT
-    assert found["type"]
-    assert found["frames"]
 
 
 def test_nothing_raised_is_nothing_to_report() -> None:
@@ -100,11 +91,9 @@ def test_nothing_raised_is_nothing_to_report() -> None:
         report(ExceptionGuard(), FILENAME)
 
 
-@pytest.mark.parametrize(
-    ("said", "line"), [(7, 7), ("x", 0), (10**9, 0), (-1, 0), (float("nan"), 0), ([1], 0), (None, 0)]
-)
-def test_a_syntax_error_may_say_anything_of_its_line(said: Any, line: int) -> None:
+def test_a_syntax_error_may_say_anything_of_its_line() -> None:
     guard = ExceptionGuard()
-    guard.error = SyntaxError("odd")
-    guard.error.lineno = said
-    assert report(guard, FILENAME)["frames"] == [{"line": line, "function": "<module>", "code": ""}]
+    for said, line in ((7, 7), ("x", 0), (10**9, 0), (-1, 0), (float("nan"), 0), ([1], 0), (None, 0)):
+        guard.error = SyntaxError("odd")
+        guard.error.lineno = said
+        assert report(guard, FILENAME)["frames"] == [{"line": line, "function": "<module>", "code": ""}]

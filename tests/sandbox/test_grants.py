@@ -48,14 +48,7 @@ def test_a_link_into_a_withheld_folder_is_not_granted(tmp_path: Path) -> None:
 @pytest.fixture
 def installed(tmp_path: Path) -> Installation:
     site = tmp_path / "lib" / "python3" / "site-packages"
-    for name in (
-        "torch",
-        "attncli",
-        "hypothesis",
-        "typing_extensions.py",
-        "attncli-1.0.dist-info",
-        "torch-2.0.dist-info",
-    ):
+    for name in "torch attncli hypothesis typing_extensions.py attncli-1.0.dist-info torch-2.0.dist-info".split():
         (site / name).mkdir(parents=True)
     (site / "attncli.pth").touch()
     (tmp_path / "lib" / "python3" / "json").mkdir()
@@ -63,17 +56,13 @@ def installed(tmp_path: Path) -> Installation:
     return Installation([tmp_path / "lib"], [site], [site / "attncli"])
 
 
-def test_packages_are_granted_one_by_one(installed: Installation) -> None:
-    (site,) = installed.packages
-    own = {path.relative_to(site).as_posix() for path in installed.readable() if path.is_relative_to(site)}
+def test_packages_and_the_library_around_them_are_granted_one_by_one(installed: Installation, tmp_path: Path) -> None:
+    (site,), lib, granted = installed.packages, tmp_path.resolve() / "lib", installed.readable()
+    own = {path.relative_to(site).as_posix() for path in granted if path.is_relative_to(site)}
     assert own == {"torch", "torch-2.0.dist-info", "typing_extensions.py"}
-
-
-def test_the_library_around_the_packages_is_granted(installed: Installation, tmp_path: Path) -> None:
-    lib = tmp_path.resolve() / "lib"
-    granted = installed.readable()
     assert {lib / "python3" / "json", lib / "libx.so"} <= set(granted)
     assert not {lib, lib / "python3", lib / "python3" / "site-packages"} & set(granted)
+    assert not any(inner != outer and inner.is_relative_to(outer) for inner in granted for outer in granted)
 
 
 def test_packages_of_another_installation_are_not_granted(tmp_path: Path) -> None:
@@ -83,11 +72,6 @@ def test_packages_of_another_installation_are_not_granted(tmp_path: Path) -> Non
     assert [path for path in Installation([base], [], []).readable() if path.is_relative_to(base)] == [base / "json"]
     above = Installation([base.parent], [], []).readable()
     assert [path for path in above if path.is_relative_to(base)] == [base / "json"]
-
-
-def test_no_grant_lies_within_another(installed: Installation) -> None:
-    granted = installed.readable()
-    assert not any(inner != outer and inner.is_relative_to(outer) for inner in granted for outer in granted)
 
 
 def test_a_checkout_with_its_environment_inside_is_never_granted_whole(tmp_path: Path) -> None:

@@ -15,15 +15,55 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.usefixtures("nothing_left")]
 
 REFERENCE = Path(__file__).resolve().parents[2] / "attncli" / "errors.py"
 
+PRIVATE = "flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS"
+THREAD = "threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()"
+SWALLOWS = "while True:\n try:\n  while True: pass\n except BaseException: pass"
+RECURSES = "callback = ctypes.CFUNCTYPE(None)(lambda: callback())\nsys.setrecursionlimit(10 ** 8)\ncallback()"
+FREES = "libc = ctypes.CDLL(None)\nlibc.malloc.restype = ctypes.c_void_p\n"
+FREES += "p = ctypes.c_void_p(libc.malloc(64))\nlibc.free(p)\nlibc.free(p)"
+TOO_MUCH = "printed more than 1 MiB"
+# name: source; each is answered with a PermissionError
+REFUSED = {
+    "maps memory that grows like a stack": f"import mmap\nmmap.mmap(-1, 6 << 30, {PRIVATE} | 0x100)",
+    "maps shared memory": "import mmap\nmmap.mmap(-1, 1 << 30)",
+    "makes a memory file": "import os\nos.memfd_create('hostile')",
+    "opens a socket": "import socket\nsocket.socket()",
+    "opens a Unix socket": "import socket\nsocket.socketpair()",
+    "reads the reference": f"open({str(REFERENCE)!r}).read()",
+    "lists the checkout": f"import os\nos.listdir({str(REFERENCE.parent)!r})",
+    "reads the passwords": "open('/etc/passwd').read()",
+    "reads its own memory map": "open('/proc/self/maps').read()",
+    "reads its environment": "open('/proc/self/environ').read()",
+    "writes to the home folder": "import os\nopen(os.path.expanduser('~/hostile'), 'w').write('x')",
+    "writes to the temporary folder": "open('/tmp/hostile', 'w')",
+    "writes to shared memory": "open('/dev/shm/hostile', 'w')",
+    "makes a folder": "import os\nos.mkdir('/tmp/hostile')",
+    "links": "import os\nos.symlink('/etc/passwd', '/tmp/hostile')",
+    "links hard": "import os\nos.link('/etc/passwd', '/tmp/hostile')",
+    "changes a mode": f"import os\nos.chmod({str(REFERENCE)!r}, 0o777)",
+    "changes an owner": f"import os\nos.chown({str(REFERENCE)!r}, 0, 0)",
+    "changes times": f"import os\nos.utime({str(REFERENCE)!r}, (1, 1))",
+    "deletes": f"import os\nos.unlink({str(REFERENCE)!r})",
+    "truncates": f"import os\nos.truncate({str(REFERENCE)!r}, 0)",
+    "forks": "import os\nos.fork()",
+    "forks for ever": "import os\nwhile True: os.fork()",
+    "starts a process": "import subprocess\nsubprocess.run(['ls'])",
+    "starts a shell": "import subprocess\nsubprocess.check_output('ls', shell=True)",
+    "becomes another program": "import os\nos.execv('/bin/ls', ['ls'])",
+    "spawns": "import os\nos.posix_spawn('/bin/ls', ['ls'], {})",
+    "multiprocesses": "import multiprocessing\nmultiprocessing.Process(target=print).start()",
+    "kills its parent": "import os\nos.kill(os.getppid(), 9)",
+    "kills process 1": "import os\nos.kill(1, 9)",
+    "kills everything": "import os\nos.kill(-1, 9)",
+    "kills its group": "import os\nos.killpg(0, 9)",
+    "becomes another user": "import os\nos.setuid(0)",
+    "changes its root": "import os\nos.chroot('/')",
+}
 # name: (source, reason, words that the message must hold)
 WHILE_LOADED = {
     "loops for ever": ("while True: pass", "timeout", "still running after 0.5 s"),
     "loops in C": ("sum(range(10 ** 15))", "timeout", "still running"),
-    "swallows everything and loops": (
-        "while True:\n try:\n  while True: pass\n except BaseException: pass",
-        "timeout",
-        "still running",
-    ),
+    "swallows everything and loops": (SWALLOWS, "timeout", "still running"),
     "stops itself": ("import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)", "timeout", "still running"),
     "sleeps": ("import time\ntime.sleep(1000)", "timeout", "still running"),
     "sys.exit": ("import sys\nsys.exit(3)", "exited", "SystemExit: 3"),
@@ -34,110 +74,31 @@ WHILE_LOADED = {
     "reads a null pointer": ("import ctypes\nctypes.string_at(0)", "crashed", "killed by SIGSEGV"),
     "aborts": ("import os\nos.abort()", "crashed", "killed by SIGABRT"),
     "kills itself": ("import os\nos.kill(os.getpid(), 9)", "crashed", "killed by SIGKILL"),
-    "overflows the C stack": (
-        "import ctypes\n"
-        "callback = ctypes.CFUNCTYPE(None)(lambda: callback())\n"
-        "import sys\nsys.setrecursionlimit(10 ** 8)\ncallback()",
-        "crashed",
-        "SIGSEGV",
-    ),
-    "frees memory twice": (
-        "import ctypes\nlibc = ctypes.CDLL(None)\nlibc.malloc.restype = ctypes.c_void_p\n"
-        "p = ctypes.c_void_p(libc.malloc(64))\nlibc.free(p)\nlibc.free(p)",
-        "crashed",
-        "SIGABRT",
-    ),
+    "overflows the C stack": (f"import ctypes, sys\n{RECURSES}", "crashed", "SIGSEGV"),
+    "frees memory twice": (f"import ctypes\n{FREES}", "crashed", "SIGABRT"),
     "eats bytes": ("x = []\nwhile True: x.append(bytes(1000000))", "memory", "MemoryError"),
     "eats a list": ("x = [0]\nwhile True: x = x * 2", "memory", "MemoryError"),
     "eats tensors": ("import torch\nx = []\nwhile True: x.append(torch.ones(1000000))", "memory", "can't allocate"),
     "eats one huge tensor": ("import torch\ntorch.empty(10 ** 12)", "memory", "can't allocate"),
-    "eats mappings": (
-        "import mmap\nx = []\nwhile True:\n"
-        " x.append(mmap.mmap(-1, 1 << 24, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))",
-        "memory",
-        "",
-    ),
-    "maps memory that grows like a stack": (
-        "import mmap\nmmap.mmap(-1, 6 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x100)",
-        "refused",
-        "PermissionError",
-    ),
-    "maps a terabyte to read, for its page tables": (
-        "import mmap\nmmap.mmap(-1, 1 << 40, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ)",
-        "memory",
-        "",
-    ),
-    "maps shared memory": ("import mmap\nmmap.mmap(-1, 1 << 30)", "refused", "PermissionError"),
-    "makes a memory file": ("import os\nos.memfd_create('hostile')", "refused", "PermissionError"),
-    "prints for ever": ("while True: print('x' * 1000)", "output", "printed more than 1 MiB"),
-    "prints to standard error": (
-        "import sys\nwhile True: sys.stderr.write('x' * 50)",
-        "output",
-        "printed more than 1 MiB",
-    ),
-    "prints control sequences": (
-        r"while True: print('\x1b[31m\x1b]0;title\x07' * 100)",
-        "output",
-        "printed more than 1 MiB",
-    ),
-    "opens a socket": ("import socket\nsocket.socket()", "refused", "PermissionError"),
-    "opens a Unix socket": ("import socket\nsocket.socketpair()", "refused", "PermissionError"),
+    "eats mappings": (f"import mmap\nx = []\nwhile True: x.append(mmap.mmap(-1, 1 << 24, {PRIVATE}))", "memory", ""),
+    "maps a terabyte for its page tables": (f"import mmap\nmmap.mmap(-1, 1 << 40, {PRIVATE}, prot=1)", "memory", ""),
+    "prints for ever": ("while True: print('x' * 1000)", "output", TOO_MUCH),
+    "prints to standard error": ("import sys\nwhile True: sys.stderr.write('x' * 50)", "output", TOO_MUCH),
+    "prints control sequences": (r"while True: print('\x1b[31m\x1b]0;title\x07' * 100)", "output", TOO_MUCH),
     "asks the web": ("import urllib.request\nurllib.request.urlopen('http://127.0.0.1:1')", "refused", "URLError"),
     "looks up a name": ("import socket\nsocket.getaddrinfo('example.com', 80)", "refused", "gaierror"),
-    "reads the reference": (f"open({str(REFERENCE)!r}).read()", "refused", "PermissionError"),
-    "lists the checkout": (f"import os\nos.listdir({str(REFERENCE.parent)!r})", "refused", "PermissionError"),
-    "reads the passwords": ("open('/etc/passwd').read()", "refused", "PermissionError"),
-    "reads its own memory map": ("open('/proc/self/maps').read()", "refused", "PermissionError"),
-    "reads its environment": ("open('/proc/self/environ').read()", "refused", "PermissionError"),
-    "writes to the home folder": (
-        "import os\nopen(os.path.expanduser('~/hostile'), 'w').write('x')",
-        "refused",
-        "PermissionError",
-    ),
-    "writes to the temporary folder": ("open('/tmp/hostile', 'w')", "refused", "PermissionError"),
-    "writes to shared memory": ("open('/dev/shm/hostile', 'w')", "refused", "PermissionError"),
-    "makes a folder": ("import os\nos.mkdir('/tmp/hostile')", "refused", "PermissionError"),
-    "links": ("import os\nos.symlink('/etc/passwd', '/tmp/hostile')", "refused", "PermissionError"),
-    "links hard": ("import os\nos.link('/etc/passwd', '/tmp/hostile')", "refused", "PermissionError"),
-    "changes a mode": (f"import os\nos.chmod({str(REFERENCE)!r}, 0o777)", "refused", "PermissionError"),
-    "changes an owner": (f"import os\nos.chown({str(REFERENCE)!r}, 0, 0)", "refused", "PermissionError"),
-    "changes times": (f"import os\nos.utime({str(REFERENCE)!r}, (1, 1))", "refused", "PermissionError"),
-    "deletes": (f"import os\nos.unlink({str(REFERENCE)!r})", "refused", "PermissionError"),
-    "truncates": (f"import os\nos.truncate({str(REFERENCE)!r}, 0)", "refused", "PermissionError"),
-    "forks": ("import os\nos.fork()", "refused", "PermissionError"),
-    "forks for ever": ("import os\nwhile True: os.fork()", "refused", "PermissionError"),
-    "starts a process": ("import subprocess\nsubprocess.run(['ls'])", "refused", "PermissionError"),
-    "starts a shell": ("import subprocess\nsubprocess.check_output('ls', shell=True)", "refused", "PermissionError"),
-    "becomes another program": ("import os\nos.execv('/bin/ls', ['ls'])", "refused", "PermissionError"),
-    "spawns": ("import os\nos.posix_spawn('/bin/ls', ['ls'], {})", "refused", "PermissionError"),
-    "multiprocesses": (
-        "import multiprocessing\nmultiprocessing.Process(target=print).start()",
-        "refused",
-        "PermissionError",
-    ),
-    "starts threads for ever": (
-        "import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()",
-        "refused",
-        "can't start new thread",
-    ),
+    "starts threads for ever": (f"import threading, time\nwhile True: {THREAD}", "refused", "can't start new thread"),
     "starts small threads for ever": (
-        "import threading, time\nthreading.stack_size(1 << 15)\n"
-        "for _ in range(500): threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()\n"
-        "time.sleep(1000)",
+        f"import threading, time\nthreading.stack_size(1 << 15)\nfor _ in range(500): {THREAD}\ntime.sleep(1000)",
         "refused",
         "thread",
     ),
-    "kills its parent": ("import os\nos.kill(os.getppid(), 9)", "refused", "PermissionError"),
-    "kills process 1": ("import os\nos.kill(1, 9)", "refused", "PermissionError"),
-    "kills everything": ("import os\nos.kill(-1, 9)", "refused", "PermissionError"),
-    "kills its group": ("import os\nos.killpg(0, 9)", "refused", "PermissionError"),
-    "becomes another user": ("import os\nos.setuid(0)", "refused", "PermissionError"),
-    "changes its root": ("import os\nos.chroot('/')", "refused", "PermissionError"),
     "changes its limits": (
         "import resource\nresource.setrlimit(resource.RLIMIT_DATA, (1 << 20, 1 << 20))",
         "exception",
         "not allowed",
     ),
+    **{name: (source, "refused", "PermissionError") for name, source in REFUSED.items()},
 }
 
 SYSTEM_CALL = """
@@ -184,8 +145,39 @@ ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code))
 """
 
 
+# What is refused with a reply leaves the worker as it was: the next file is loaded there.
+ENDING = ("forks for ever", "starts threads for ever", "starts small threads for ever")
+REPLIED = [
+    name for name, (_, reason, _) in WHILE_LOADED.items() if reason in ("refused", "exception") and name not in ENDING
+]
+# One of each kind of ending.
+FEW = (
+    *("loops in C", "sys.exit", "os._exit 7", "kills itself", "eats tensors", "eats mappings", "prints for ever"),
+    *("maps a terabyte for its page tables", "starts small threads for ever", "forks for ever"),
+)
+
+
+def left_to_all(name: str, kernel: bool) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.full] * (name not in FEW or kernel)
+
+
 @pytest.mark.parametrize("kernel", [False, True], ids=["torch alone", "beside Triton"])
-@pytest.mark.parametrize("name", WHILE_LOADED)
+def test_what_is_refused_while_loaded_ends_nothing(kernel: bool, load: Grade) -> None:
+    for name in REPLIED:
+        source, reason, words = WHILE_LOADED[name]
+        found, message = verdict(load(source, kernel=kernel))
+        assert (found, words in message) == (reason, True), (name, message)
+
+
+@pytest.mark.parametrize(
+    ("name", "kernel"),
+    [
+        pytest.param(name, kernel, marks=left_to_all(name, kernel))
+        for kernel in (False, True)
+        for name in WHILE_LOADED
+        if name not in REPLIED
+    ],
+)
 def test_hostile_while_loaded(name: str, kernel: bool, load: Grade) -> None:
     source, reason, words = WHILE_LOADED[name]
     found, message = verdict(load(source, seconds=0.5 if reason == "timeout" else 20, kernel=kernel))
@@ -200,22 +192,17 @@ def test_hostile_while_called(name: str, call: Grade) -> None:
     assert (found, words in message) == (reason, True), message
 
 
-@pytest.mark.parametrize("name", RAW_CALLS)
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers are those of x86_64")
-def test_raw_system_calls_are_refused(name: str, load: Grade) -> None:
-    found, message = verdict(load(SYSTEM_CALL + RAW_CALLS[name]))
-    assert (found, "Operation not permitted" in message) == ("refused", True), message
+def test_raw_system_calls_are_refused(load: Grade) -> None:
+    for name, call in RAW_CALLS.items():
+        found, message = verdict(load(SYSTEM_CALL + call))
+        assert (found, "Operation not permitted" in message) == ("refused", True), (name, message)
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="there is no such instruction elsewhere")
 def test_calls_of_another_architecture_kill_the_worker(load: Grade) -> None:
     found, message = verdict(load(INT_80))
     assert (found, "SIGSYS" in message) == ("refused", True), message
-
-
-def test_the_judges_memory_cannot_be_read(load: Grade) -> None:
-    found, message = verdict(load(f"open('/proc/{os.getpid()}/mem', 'rb')"))
-    assert (found, "PermissionError" in message) == ("refused", True), message
 
 
 ATTEMPTS = {
@@ -229,11 +216,12 @@ ATTEMPTS = {
 }
 
 
-@pytest.mark.parametrize("event", ATTEMPTS)
-def test_a_swallowed_refusal_is_still_reported(event: str, load: Grade) -> None:
-    reply = load(ATTEMPTS[event] + "\ndef f(): pass")
-    assert isinstance(reply, Reply)
-    assert event in reply.header["touched"]
+def test_the_judges_memory_cannot_be_read_and_swallowed_refusals_are_reported(load: Grade) -> None:
+    found, message = verdict(load(f"open('/proc/{os.getpid()}/mem', 'rb')"))
+    assert (found, "PermissionError" in message) == ("refused", True), message
+    for event, source in ATTEMPTS.items():
+        reply = load(source + "\ndef f(): pass")
+        assert isinstance(reply, Reply) and event in reply.header["touched"]
 
 
 def test_attempts_are_reported_once_and_with_the_request_that_made_them(call: Grade, worker: Worker) -> None:
@@ -242,33 +230,23 @@ def test_attempts_are_reported_once_and_with_the_request_that_made_them(call: Gr
     assert reply.header["touched"] == []
 
 
-def test_a_worker_sees_no_judge_no_hypothesis_and_no_attncli(load: Grade, zygote: ZygoteClient) -> None:
+def test_a_worker_sees_no_judge_no_hypothesis_no_environment_and_four_descriptors(
+    load: Grade, zygote: ZygoteClient
+) -> None:
     names = ("attncli", "hypothesis", "attncli.judge", "_hypothesis_globals")
+    variables = {"HOME", "LANG", "PATH", "PYTHONHASHSEED", "TORCHINDUCTOR_CACHE_DIR"}
+    variables |= {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"}
     source = (
-        "import sys, importlib.util\n"
+        "import sys, os, importlib.util\n"
         f"loaded = [name for name in {names!r} if name in sys.modules]\n"
         f"found = [name for name in {names[:2]!r} if importlib.util.find_spec(name)]\n"
         "assert not loaded and not found, (loaded, found)\n"
-    )
-    assert verdict(load(source))[0] == "loaded"
-    assert set(zygote.layers) == {"process", "rlimits", "landlock", "seccomp", "namespaces"}
-
-
-def test_only_four_descriptors_are_open(load: Grade) -> None:
-    source = (
-        "import os\n"
+        f"assert set(os.environ) <= {variables!r}, dict(os.environ)\n"
         "def is_open(number):\n"
         "    try: os.fstat(number)\n"
         "    except OSError: return False\n"
         "    return True\n"
         "assert [n for n in range(64) if is_open(n)] == [0, 1, 2, 3]"
     )
-    assert verdict(load(source))[0] == "loaded"
-
-
-def test_the_environment_is_scrubbed(load: Grade, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = "import os\nassert set(os.environ) <= {'HOME', 'LANG', 'PATH', 'PYTHONHASHSEED'} | {\n"
-    source += (
-        " 'OMP_NUM_THREADS', 'MKL_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'TORCHINDUCTOR_CACHE_DIR'}, dict(os.environ)"
-    )
-    assert verdict(load(source))[0] == "loaded"
+    assert verdict(load(source)) == ("loaded", "")
+    assert set(zygote.layers) == {"process", "rlimits", "landlock", "seccomp", "namespaces"}

@@ -75,10 +75,14 @@ def test_two_arguments_are_told_apart_and_views_of_one_storage_share_it():
     assert fault(memory, "store", addresses(memory, y[:4], -1))["tensor"] == "low"
 
 
-def test_a_byte_off_is_no_element():
+def test_a_byte_off_is_no_element_and_bytes_moved_are_counted():
     x = torch.zeros(8)
     memory = LaunchMemory({"x": x})
     assert fault(memory, "load", addresses(memory, x, 3) + 1)["kind"] == "load-between"
+    memory = LaunchMemory({"x": x})
+    memory.load(addresses(memory, x, 0, 1, 2), SIZE, 0)
+    memory.store(addresses(memory, x, 0), SIZE, 0)
+    assert memory.moved == 4 * SIZE
 
 
 @pytest.mark.parametrize(
@@ -105,11 +109,3 @@ def test_many_may_load_and_many_may_add_atomically_but_not_beside_a_plain_store(
     assert fault(memory, "store", addresses(memory, x, 1), 0)["kind"] == "store-twice"
     memory.store(addresses(memory, x, 5), SIZE, 0)
     assert fault(memory, "add", addresses(memory, x, 5), 1)["kind"] == "store-twice"
-
-
-def test_bytes_moved_are_counted():
-    x = torch.zeros(8)
-    memory = LaunchMemory({"x": x})
-    memory.load(addresses(memory, x, 0, 1, 2), SIZE, 0)
-    memory.store(addresses(memory, x, 0), SIZE, 0)
-    assert memory.moved == 4 * SIZE

@@ -51,25 +51,26 @@ def run(worker: Worker) -> Run:
     return asked
 
 
-def test_a_kernel_runs_and_what_it_moves_is_counted(run: Run):
-    reply = run(ADD_ONE, "cost")
+def test_a_kernel_runs_and_what_it_moves_and_calls_is_counted(run: Run):
+    reply = run(ADD_ONE, "cost", "calls")
     assert reply["op"] == "result" and reply["values"] == [2.0] * 100
     assert reply["costs"][0]["moved"] == 100 * 8
+    assert {name for name, line in reply["calls"] if line} == {"torch.ones", "torch.empty"}
+    assert ["triton.launch", 0] in reply["calls"]
 
 
-def test_whole_numbers_wrap_around_as_they_do_compiled(run: Run):
+def test_numbers_wrap_around_and_overflow_as_they_do_compiled_without_a_warning(run: Run, worker: Worker):
     reply = run("tl.store(out + at, (at + 2147483647).to(tl.float32), mask=at < n)")
     assert reply["op"] == "result" and reply["values"][:2] == [2.0**31, -(2.0**31)]
-
-
-def test_functions_of_the_language_that_are_kernels_themselves_are_interpreted_too(run: Run):
-    body = "tl.store(out + tl.program_id(0), tl.max(tl.load(x + at, mask=at < n), 0))"
-    assert run(body, out="torch.zeros(4)")["values"] == [1.0] * 4
-
-
-def test_numbers_that_overflow_are_no_warning(run: Run, worker: Worker):
     reply = run("tl.store(out + at, tl.exp(tl.load(x + at, mask=at < n) * 100.0), mask=at < n)")
     assert reply["values"] == [float("inf")] * 100 and worker.printed == ""
+
+
+def test_functions_of_the_language_and_the_library_are_interpreted_too(run: Run):
+    body = "tl.store(out + tl.program_id(0), tl.max(tl.load(x + at, mask=at < n), 0))"
+    assert run(body, out="torch.zeros(4)")["values"] == [1.0] * 4
+    body = "tl.store(out + at, tl.sum(tl.zeros((32,), tl.float32) + tl.cdiv(n, 32)) + 0 * at, mask=at < n)"
+    assert run(body)["values"] == [128.0] * 100
 
 
 BLOCKS = "{} = tl.make_block_ptr({}, (n,), (1,), (tl.program_id(0) * BLOCK,), (BLOCK,), (0,))"
@@ -84,43 +85,28 @@ def test_block_pointers_are_looked_at_like_all_others(run: Run):
     assert run("\n    ".join(unchecked))["fault"]["kind"] == "load-outside"
 
 
-def test_torch_inside_the_interpreter_is_none_of_the_learners_calls_and_the_launch_is_seen(run: Run):
-    calls = run(ADD_ONE, "calls")["calls"]
-    assert {name for name, line in calls if line} == {"torch.ones", "torch.empty"}
-    assert ["triton.launch", 0] in calls
-
-
-@pytest.mark.parametrize(
-    ("body", "kind", "index"),
-    [
+def test_an_access_that_no_gpu_would_refuse_and_an_exception_are_told_with_their_lines(run: Run):
+    for body, kind, index in (
         ("tl.store(out + at, tl.load(x + at) + 1, mask=at < n)", "load-outside", 100),
         ("tl.store(out + at, tl.load(x + at, mask=at < n) + 1)", "store-outside", 100),
         ("tl.store(out + at, tl.load(x + at - 1, mask=at < n), mask=at < n)", "load-outside", -1),
         ("tl.store(out + at % 32, tl.load(x + at, mask=at < n), mask=at < n)", "store-twice", 0),
         ("tl.store(x + at, tl.load(x + (at + 32) % n, mask=at < n), mask=at < n)", "store-after-load", 32),
-    ],
-)
-def test_an_access_that_no_gpu_would_refuse_is_told_with_its_line(run: Run, body: str, kind: str, index: int):
-    reply = run(body)
-    assert (reply["op"], reply["reason"]) == ("raised", "exception")
-    assert (reply["fault"]["kind"], reply["fault"]["index"]) == (kind, index)
-    assert reply["frames"][-1]["code"] == body
-
-
-def test_what_no_program_has_written_is_not_a_number(run: Run):
-    values = run(ADD_ONE, grid="n // 32")["values"]
-    assert values[:96] == [2.0] * 96 and all(value != value for value in values[96:])
-
-
-def test_atomic_additions_of_several_programs_are_no_race(run: Run):
-    body = "tl.atomic_add(out + at % 2, tl.load(x + at, mask=at < n), mask=at < n)"
-    assert run(body, out="torch.zeros(2)")["values"] == [50.0, 50.0]
-
-
-def test_an_exception_inside_a_kernel_is_told_with_the_kernels_line(run: Run):
+    ):
+        reply = run(body)
+        assert (reply["op"], reply["reason"]) == ("raised", "exception")
+        assert (reply["fault"]["kind"], reply["fault"]["index"]) == (kind, index)
+        assert reply["frames"][-1]["code"] == body
     body = "tl.store(out + at, tl.dot(at, at), mask=at < n)"
     reply = run(body)
     assert reply["op"] == "raised" and reply["frames"][-1]["code"] == body and "fault" not in reply
+
+
+def test_what_no_program_has_written_is_not_a_number_and_atomic_additions_are_no_race(run: Run):
+    values = run(ADD_ONE, grid="n // 32")["values"]
+    assert values[:96] == [2.0] * 96 and all(value != value for value in values[96:])
+    body = "tl.atomic_add(out + at % 2, tl.load(x + at, mask=at < n), mask=at < n)"
+    assert run(body, out="torch.zeros(2)")["values"] == [50.0, 50.0]
 
 
 def test_a_file_that_is_no_kernel_finds_neither_triton_nor_numpy(worker: Worker):
@@ -129,32 +115,22 @@ def test_a_file_that_is_no_kernel_finds_neither_triton_nor_numpy(worker: Worker)
         assert isinstance(loaded, Reply) and loaded.header["type"] == "ModuleNotFoundError"
 
 
-def test_the_librarys_own_functions_are_interpreted(run: Run):
-    body = "tl.store(out + at, tl.sum(tl.zeros((32,), tl.float32) + tl.cdiv(n, 32)) + 0 * at, mask=at < n)"
-    assert run(body)["values"] == [128.0] * 100
-
-
-@pytest.mark.parametrize("interpreted", [True, False])
-def test_where_triton_is_not_there_every_call_says_so(monkeypatch: pytest.MonkeyPatch, interpreted: bool):
+def test_where_triton_is_not_there_every_call_says_so(monkeypatch: pytest.MonkeyPatch):
     def missing(name: str) -> Any:
         raise ImportError(name)
 
     monkeypatch.setattr(kernels._State, "prepared", False)
     monkeypatch.setattr(kernels.importlib, "import_module", missing)
     monkeypatch.setenv("TRITON_INTERPRET", "1")
-    for _ in range(2):
+    for interpreted in (True, False) * 2:
         with pytest.raises(ImportError, match="triton"):
             kernels.prepare(interpreted)
 
 
-@pytest.mark.parametrize(
-    ("triton", "numpy", "works"),
-    [("3.6.0", "2.4.1", False), ("3.6.0", "2.3.5", True), ("3.7.1", "2.4.0", True), ("3.5.1", "2.10.0", False)],
-)
-def test_versions_that_fail_at_every_loop_are_named(triton: str, numpy: str, works: bool):
+def test_versions_that_fail_at_every_loop_are_named():
     """With Triton 3.6 and NumPy 2.4, right kernels were rejected."""
-    if works:
-        kernels.check_versions(triton, numpy)
-        return
-    with pytest.raises(ImportError, match=f"Triton {triton} needs NumPy below 2.4; this is {numpy}"):
-        kernels.check_versions(triton, numpy)
+    kernels.check_versions("3.6.0", "2.3.5")
+    kernels.check_versions("3.7.1", "2.4.0")
+    for triton, numpy in (("3.6.0", "2.4.1"), ("3.5.1", "2.10.0")):
+        with pytest.raises(ImportError, match=f"Triton {triton} needs NumPy below 2.4; this is {numpy}"):
+            kernels.check_versions(triton, numpy)

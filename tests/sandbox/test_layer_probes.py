@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from copy import deepcopy
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from attncli.errors import JudgeFailed
-from attncli.sandbox import launch
+from attncli.sandbox import landlock, launch
 from attncli.sandbox import policy as layer_probes
-from attncli.sandbox.zygote_client import ZygoteClient
+from attncli.sandbox.zygote_client import ZygoteClient, describe
 
 OPEN = {"read": "ok", "write": "ok", "connect": "ENETUNREACH", "socket": "ok", "fork": "ok"}
 AFTER_LANDLOCK = OPEN | {"read": "EACCES", "write": "EACCES", "connect": "EACCES"}
@@ -27,6 +31,8 @@ def test_all_layers_are_proved() -> None:
     assert all(layer_probes.layers_in_force(FINDINGS).values())
     assert tuple(layer_probes.layers_in_force(FINDINGS)) == layer_probes.LAYERS
     assert layer_probes.broken_controls(FINDINGS) == []
+    broken = layer_probes.broken_controls(FINDINGS | {"controls": {"torch": "EIO", "library": "ok"}})
+    assert broken == ["torch: EIO"]
 
 
 @pytest.mark.parametrize(
@@ -55,10 +61,6 @@ def test_a_probe_that_got_through_or_proves_nothing_loses_its_layer(
     assert [name for name, proved in found.items() if not proved] == [lost]
 
 
-def test_a_failed_control_is_named() -> None:
-    assert layer_probes.broken_controls(FINDINGS | {"controls": {"torch": "EIO", "library": "ok"}}) == ["torch: EIO"]
-
-
 @pytest.mark.sandbox
 def test_a_layer_that_the_canary_got_past_is_missing_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     findings = deepcopy(FINDINGS)
@@ -79,7 +81,6 @@ def test_a_sandbox_in_which_torch_fails_is_no_sandbox(monkeypatch: pytest.Monkey
 @pytest.mark.sandbox
 def test_a_python_that_cannot_be_read_inside_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     import colorsys
-    from pathlib import Path
 
     library = Path(colorsys.__file__).parent
     with (
@@ -88,3 +89,35 @@ def test_a_python_that_cannot_be_read_inside_is_found_out(monkeypatch: pytest.Mo
     ):
         zygote.ready()
     assert launch.withheld_folders()
+
+
+@pytest.mark.sandbox
+def test_describe_tells_the_layers_or_why_there_is_no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = describe()
+    assert found["available"] is True
+    assert set(found["layers"]) | set(found["missing"]) == set(layer_probes.LAYERS)
+    monkeypatch.setattr(sys, "platform", "win32")
+    found = describe()
+    assert found["available"] is False and "use WSL" in found["notes"][0]
+
+
+@pytest.mark.sandbox
+def test_a_path_that_is_not_granted_is_no_reason_for_a_missing_landlock(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ruleset, ungranted = landlock.build([tmp_path / "gone"], [])
+    os.close(ruleset.descriptor)
+    findings: dict[str, Any] = deepcopy(FINDINGS)
+    findings["landlock"]["read"] = "ok"
+    receive = ZygoteClient._receive
+
+    def received(self: ZygoteClient, deadline: float) -> tuple[dict[str, Any], int | None]:
+        message, handle = receive(self, deadline)
+        message["notes"] = [*ungranted, *message.get("notes", [])]
+        return message, handle
+
+    monkeypatch.setattr(ZygoteClient, "_receive", received)
+    monkeypatch.setattr(ZygoteClient, "_run_canary", lambda self, policy: findings)
+    found = describe()
+    assert found["missing"] == {"landlock": "landlock: set up, but the self-test bypassed it"}
+    assert len(ungranted) == 1 and str(tmp_path / "gone") in ungranted[0] and ungranted[0] in found["notes"]

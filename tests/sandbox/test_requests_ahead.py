@@ -26,13 +26,13 @@ def value(reply: Reply | Ending) -> object:
     return reply.header["outcomes"][0]["tree"][1]
 
 
-def test_replies_come_in_the_order_of_the_requests(worker: Worker) -> None:
+def test_replies_come_in_the_order_of_the_requests_and_an_exception_ends_nothing(worker: Worker) -> None:
     assert [value(reply) for reply in ahead(worker, COUNT, 50)] == list(range(1, 51))
-
-
-def test_large_replies_do_not_block_large_requests(worker: Worker) -> None:
+    source = COUNT + "g = f\ndef f():\n    g()\n    if n == 2: raise ValueError('two')\n    return n\n"
+    replies = ahead(worker, source, 3)
+    assert [reply.header["op"] for reply in replies if isinstance(reply, Reply)] == ["result", "raised", "result"]
     worker.load(b"def f(text): return text", "submission.py", ["f"], SECONDS)
-    long = "x" * 900_000
+    long = "x" * 900_000  # large replies do not block large requests
     for _ in range(6):
         worker.send({"op": "run", "steps": [{"op": "call", "name": "f", "args": [["s", long]]}]}, [])
     assert all(value(worker.receive(SECONDS)) == long for _ in range(6))
@@ -52,12 +52,6 @@ def test_a_loop_is_told_where_it_came(worker: Worker) -> None:
     assert isinstance(second, Ending)
     assert second.reason == "timeout"
     assert second is third
-
-
-def test_an_exception_ends_nothing(worker: Worker) -> None:
-    source = COUNT + "g = f\ndef f():\n    g()\n    if n == 2: raise ValueError('two')\n    return n\n"
-    replies = ahead(worker, source, 3)
-    assert [reply.header["op"] for reply in replies if isinstance(reply, Reply)] == ["result", "raised", "result"]
 
 
 def test_more_replies_than_requests_are_a_protocol_error(worker: Worker) -> None:

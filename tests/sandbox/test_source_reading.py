@@ -25,34 +25,25 @@ def named(source: str, *forbidden: str) -> list[str]:
     return [item.name for item in Scan(parse(source.encode()), rules(*forbidden)).find()]
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
+def test_builtins_are_out_of_bounds_where_a_function_does_not_bind_their_names():
+    for source in (
         "def f(input, dim=-1):\n    return input.exp()",
         "def f(x, *, input):\n    g = lambda y: y + input\n    return g(x)",
         "def f(x):\n    input = x.float()\n    return [input + i for i in range(3)]",
         "f = lambda input: input * 2",
         "f = lambda input: input",
         "def f(*open, **vars):\n    return open, vars",
-    ],
-)
-def test_names_that_a_function_binds_are_its_own(source):
-    assert named(source) == []
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
+    ):
+        assert named(source) == [], source
+    for source in (
         "def f(x):\n    return eval(x)",
         "def f(x):\n    global input\n    input = input\n    return x",
         "def f(eval):\n    return 1\ndef g(x):\n    return eval(x)",
         "def f(x, input=open):\n    return x",
         "def f(x, eval=eval):\n    return eval(x)",
         "open = open\n",
-    ],
-)
-def test_builtins_stay_out_of_bounds_where_they_are_not_bound(source):
-    assert named(source)
+    ):
+        assert named(source), source
 
 
 def test_a_method_of_the_files_own_may_have_a_forbidden_name():
@@ -67,36 +58,22 @@ def layer_norm(x):
     assert named(source, "layer_norm") == []
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "x.layer_norm(3)",
-        "torch.layer_norm(x)",
-        "F.layer_norm(x)",
-        "torch.nn.functional.layer_norm(x)",
-        "(x + 1).layer_norm()",
-    ],
-)
-def test_torchs_own_are_named_however_they_are_reached(line):
-    source = f"import torch\nimport torch.nn.functional as F\ndef layer_norm(x):\n    return {line}\n"
-    assert len(named(source, "layer_norm")) == 1
+def test_torchs_own_are_named_however_they_are_reached():
+    layer_norm = ("x", "torch", "F", "torch.nn.functional")
+    for line in (*(f"{owner}.layer_norm(x)" for owner in layer_norm), "(x + 1).layer_norm()"):
+        source = f"import torch\nimport torch.nn.functional as F\ndef layer_norm(x):\n    return {line}\n"
+        assert len(named(source, "layer_norm")) == 1, line
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
+def test_modules_that_may_not_be_imported_are_not_had_through_others():
+    for source in (
         "import dataclasses\nsystem = dataclasses.sys",
         "import collections\nlock = collections._sys.modules['_thread']",
         "from dataclasses import sys",
         "from dataclasses import inspect as look",
         "def f(x):\n    return x.os.environ",
-    ],
-)
-def test_modules_that_may_not_be_imported_are_not_had_through_others(source):
-    assert named(source)
-
-
-def test_the_modules_of_a_network_are_its_own():
+    ):
+        assert named(source), source
     line = "return list(net.modules()), torch.random, collections.abc"
     assert named(f"import collections.abc\nimport torch\ndef f(net):\n    {line}\n") == []
 
@@ -110,11 +87,11 @@ def as_told(call: str) -> list[str]:
     return [f"{owner}.{name}" for name in names if name.startswith(start) and not name.startswith("__")]
 
 
-@pytest.mark.parametrize("call", FORBIDDEN_EVERYWHERE)
-def test_what_every_statement_forbids_is_refused(call):
-    calls = as_told(call)
-    found = named(HEAD + "".join(f"a = {written}\n" for written in calls))
-    assert calls and len(set(found)) == len(calls)
+def test_what_every_statement_forbids_is_refused():
+    for call in FORBIDDEN_EVERYWHERE:
+        calls = as_told(call)
+        found = named(HEAD + "".join(f"a = {written}\n" for written in calls))
+        assert calls and len(set(found)) == len(calls), call
 
 
 def in_kernel(line: str) -> list[str]:
@@ -122,24 +99,18 @@ def in_kernel(line: str) -> list[str]:
     return [item.name for item in Scan(parse(source.encode()), rules("softmax", kernel=True)).find()]
 
 
-def test_triton_may_be_imported_where_a_kernel_is_asked_for_and_nowhere_else():
+def test_triton_may_be_imported_where_a_kernel_is_asked_for_and_its_inside_nowhere():
     assert in_kernel("@triton.jit\ndef f(x, B: tl.constexpr):\n    return tl.sum(x) + triton.cdiv(3, 2)") == []
     assert named("import triton\nimport triton.language as tl\n") == ["triton", "triton.language"]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
+    for line in (
         "import triton.runtime.interpreter",
         "from triton import knobs",
         "triton.runtime.interpreter.interpreter_builder = None",
         "a = triton.testing.do_bench",
         "a = tl.softmax",
         "from triton.language import softmax",
-    ],
-)
-def test_what_belongs_to_tritons_inside_or_does_the_work_itself_is_refused(line):
-    assert in_kernel(line)
+    ):
+        assert in_kernel(line), line
 
 
 def test_what_every_statement_allows_to_import_may_be_imported_and_nothing_else():
@@ -178,31 +149,20 @@ def test_names_are_resolved_by_the_modules_of_torch(line, name):
     assert named(source, "layer_norm", "batch_norm")[0] == name
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "torch.nn.functional.linear(x, x)",
-        "torch.linalg.svd(x)",
-        "torch.special.ndtr(torch.fft.rfft(x))",
-        "torch.func.vmap(f)(x)",
-        "torch.random.manual_seed(0)",
-        "torch.nn.init.zeros_(x)",
-        "torch.cuda.is_available()",
-        "torch.finfo(x.dtype).max, torch.inf",
-        "collections.abc, F.math.pi",
+def test_what_may_be_used_is_left_alone():
+    for line in (
+        "torch.nn.functional.linear(x, x), torch.linalg.svd(x), torch.special.ndtr(torch.fft.rfft(x))",
+        "torch.func.vmap(f)(x), torch.random.manual_seed(0), torch.nn.init.zeros_(x), torch.cuda.is_available()",
+        "torch.finfo(x.dtype).max, torch.inf, collections.abc, F.math.pi",
         "getattr(x, 'shape'), hasattr(x, name), getattr(self, name)",
-        "self.__dict__, self.layer_norm, x.norm()",
-        "no.such.thing",
-        "torch.no_such_thing",
-    ],
-)
-def test_what_may_be_used_is_left_alone(line):
-    assert named(f"{HEAD}import collections.abc\nname = 'a'\ndef f(self, x):\n    return {line}\n", "layer_norm") == []
+        "self.__dict__, self.layer_norm, x.norm(), no.such.thing, torch.no_such_thing",
+    ):
+        source = f"{HEAD}import collections.abc\nname = 'a'\ndef f(self, x):\n    return {line}\n"
+        assert named(source, "layer_norm") == [], line
 
 
-@pytest.mark.parametrize(
-    ("source", "key", "said"),
-    [
+def test_a_file_that_cannot_be_read_says_why_and_utf_8_may_be_said_in_any_way():
+    for source, key, said in (
         (b"# coding: punycode\nx = 1", "at-line", "punycode"),
         (b"# -*- coding: latin-1 -*-\nx = '\xe9'", "at-line", "save it as UTF-8"),
         (b"x = '\xe9'", "at-line", "save it as UTF-8"),
@@ -210,16 +170,8 @@ def test_what_may_be_used_is_left_alone(line):
         (b"x = 1\0", "at-line", "null bytes"),
         (b"x = " + b"1+" * 30_000 + b"1", "nests-too-deeply", ""),
         (b"-" * 100_000 + b"1", "not-parsed", "MemoryError"),
-    ],
-)
-def test_a_file_that_cannot_be_read_says_why(source, key, said):
-    syntax = read_source(source, rules())["syntax"]
-    assert syntax is not None and syntax[0] == key
-    assert said in str(syntax[1].get("error", ""))
-
-
-@pytest.mark.parametrize(
-    "source", [b"\xef\xbb\xbfx = 1", b"# coding: utf8\nx = 1", b"#!/usr/bin/python\n# vim: fileencoding=UTF-8\nx = 1"]
-)
-def test_utf_8_may_be_said_in_any_way(source):
-    assert read_source(source, rules()) == {"syntax": None, "entry": None, "forbidden": None}
+    ):
+        syntax = read_source(source, rules())["syntax"]
+        assert syntax is not None and syntax[0] == key and said in str(syntax[1].get("error", "")), source[:40]
+    for head in (b"\xef\xbb\xbf", b"# coding: utf8\n", b"#!/usr/bin/python\n# vim: fileencoding=UTF-8\n"):
+        assert read_source(head + b"x = 1", rules()) == {"syntax": None, "entry": None, "forbidden": None}

@@ -25,22 +25,16 @@ from .conftest import Grade, verdict
 LATEST_SECONDS = 20.0
 
 
-@pytest.mark.parametrize(
-    ("used", "excess"),
-    [
+def test_what_is_too_much_and_its_words_are_those_of_a_limit_of_the_kernel() -> None:
+    for used, excess in (
         (Usage(101, 1), "memory"),
         (Usage(100, CPU.processes), ""),
         (Usage(0, CPU.processes + 1), "threads"),
         (Usage(0, 0), ""),
-    ],
-)
-def test_what_is_too_much(used: Usage, excess: str) -> None:
-    assert _excess(used, 100, CPU.processes) == excess
-
-
-@pytest.mark.parametrize(("excess", "reason"), [("memory", "memory"), ("threads", "refused")])
-def test_the_words_for_it_are_those_of_a_limit_of_the_kernel(excess: str, reason: str) -> None:
-    assert classify({"excess": excess}, "called", 64, "").reason == reason
+    ):
+        assert _excess(used, 100, CPU.processes) == excess
+    for excess, reason in (("memory", "memory"), ("threads", "refused")):
+        assert classify({"excess": excess}, "called", 64, "").reason == reason
 
 
 TREE = """
@@ -87,7 +81,7 @@ def fill():
 
 @pytest.mark.sandbox
 def test_memory_that_no_limit_counts_is_found_while_the_judge_does_nothing(worker: Worker, load: Grade) -> None:
-    """RLIMIT_DATA does not count memory that was written and then made read-only."""
+    # RLIMIT_DATA does not count memory that was written and then made read-only.
     source = f"{FILL}def f(): pass\nthreading.Timer(0.1, fill).start()\n"
     assert verdict(load(source))[0] == "loaded"
     assert select.select([worker._status], [], [], LATEST_SECONDS)[0]

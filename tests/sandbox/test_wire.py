@@ -7,7 +7,7 @@ import struct
 import tracemalloc
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.sandbox import wire
@@ -17,14 +17,12 @@ leaves = st.none() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) |
 trees = st.recursive(leaves, lambda inner: st.lists(inner, max_size=3), max_leaves=4)
 headers = st.dictionaries(keys, trees, max_size=2).map(lambda header: header | {"op": "x"})
 payloads = st.lists(st.binary(max_size=100), max_size=3)
-quick = settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 
 
 def encoded(header: dict, buffers: list[bytes]) -> bytes:
     return b"".join(bytes(chunk) for chunk in wire.chunks(header, buffers))
 
 
-@quick
 @given(st.lists(st.tuples(headers, payloads), max_size=3), st.integers(1, 400))
 def test_frames_come_back_whatever_the_pieces(frames: list, size: int) -> None:
     stream = b"".join(encoded(header, buffers) for header, buffers in frames)
@@ -35,18 +33,14 @@ def test_frames_come_back_whatever_the_pieces(frames: list, size: int) -> None:
     assert reader.empty
 
 
-def test_large_payloads_are_sent_in_pieces_without_being_joined() -> None:
+def test_large_payloads_are_sent_in_pieces_into_writable_memory_of_the_receiver() -> None:
     payload = b"x" * 200_000
     chunks = wire.chunks({"op": "x"}, [memoryview(payload), b"y"])
     assert len(chunks) == 3
     (frame,) = wire.FrameReader().feed(b"".join(chunks))
     assert bytes(frame.payload) == payload + b"y"
-
-
-def test_the_payload_is_writable_memory_of_the_receiver() -> None:
-    (frame,) = wire.FrameReader().feed(encoded({"op": "x"}, [b"abc"]))
     frame.payload[0] = 0
-    assert bytes(frame.payload) == b"\0bc"
+    assert bytes(frame.payload[:2]) == b"\0x"
 
 
 @given(st.binary(max_size=2000))
@@ -57,7 +51,6 @@ def test_random_bytes_give_only_frame_errors(data: bytes) -> None:
         return
 
 
-@quick
 @given(headers, payloads, st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), min_size=1, max_size=4))
 def test_mutated_frames_give_only_frame_errors(header: dict, buffers: list[bytes], changes: list) -> None:
     frame = bytearray(encoded(header, buffers))
@@ -90,35 +83,17 @@ def test_a_claimed_payload_costs_nothing_until_it_arrives() -> None:
     assert peak < 100_000
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        b"[]",
-        b"{}",
-        b'{"op":1}',
-        b'{"op":"x"',
-        b"\xff",
-        b'{"op":"x","n":' + b"9" * 5000 + b"}",
-        b'{"op":' + b"[" * 1000 + b"]" * 1000 + b"}",
-        b'{"op":"x","y":' + b'{"z":' * 1000 + b"0" + b"}" * 1001,
-    ],
-)
-def test_what_is_no_header_is_a_frame_error(text: bytes) -> None:
-    with pytest.raises(wire.FrameError):
-        wire.parse_header(text)
+def test_what_is_no_header_is_a_frame_error() -> None:
+    deep = (b'{"op":' + b"[" * 1000 + b"]" * 1000 + b"}", b'{"op":"x","y":' + b'{"z":' * 1000 + b"0" + b"}" * 1001)
+    number = b'{"op":"x","n":' + b"9" * 5000 + b"}"
+    for text in (b"[]", b"{}", b'{"op":1}', b'{"op":"x"', b"\xff", number, *deep):
+        with pytest.raises(wire.FrameError):
+            wire.parse_header(text)
+    for header in ({"op": {1, 2}}, {"op": b"x"}):
+        with pytest.raises(TypeError):
+            wire.chunks(header)
 
 
-def test_brackets_in_strings_are_no_nesting() -> None:
-    header = {"op": "x", "text": "[{" * 1000 + '\\"[['}
-    assert wire.parse_header(json.dumps(header).encode()) == header
-
-
-def test_many_shallow_parts_are_no_nesting() -> None:
-    header = {"op": "x", "parts": [[k] for k in range(500)]}
-    assert wire.parse_header(json.dumps(header).encode()) == header
-
-
-@pytest.mark.parametrize("header", [{"op": {1, 2}}, {"op": b"x"}])
-def test_what_json_cannot_hold_is_a_type_error(header: dict) -> None:
-    with pytest.raises(TypeError):
-        wire.chunks(header)
+def test_brackets_in_strings_and_many_shallow_parts_are_no_nesting() -> None:
+    for header in ({"op": "x", "text": "[{" * 1000 + '\\"[['}, {"op": "x", "parts": [[k] for k in range(500)]}):
+        assert wire.parse_header(json.dumps(header).encode()) == header

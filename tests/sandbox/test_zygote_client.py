@@ -40,7 +40,7 @@ def test_workers_do_not_see_each_other(zygote: ZygoteClient) -> None:
         )
 
 
-@pytest.mark.parametrize("capability", ["default", "avx2"])
+@pytest.mark.parametrize("capability", ["avx2", pytest.param("default", marks=pytest.mark.full)])
 def test_sixteen_bits_convert_on_an_older_processor_too(capability: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Torch reads the processor's features from /proc at the first conversion; a worker may not read that."""
     monkeypatch.setitem(launch._FIXED_VARIABLES, "ATEN_CPU_CAPABILITY", capability)
@@ -78,52 +78,46 @@ def test_many_workers_leak_neither_descriptors_nor_processes(zygote: ZygoteClien
     assert gone(zygote_pid(zygote))
 
 
-def test_an_ended_worker_gives_its_ending_again(load: Grade, worker: Worker) -> None:
+def test_an_ended_worker_gives_its_ending_again_and_a_killed_one_says_so(
+    load: Grade, worker: Worker, zygote: ZygoteClient
+) -> None:
     first = load("import os\nos._exit(3)")
     assert isinstance(first, Ending)
     assert worker.request({"op": "run", "steps": []}, [], SECONDS) is first
     worker.kill()
-    worker.kill()
+    other = zygote.worker(MEMORY_MIB)
+    other.kill()
+    other.kill()
+    ending = other.request({"op": "run", "steps": []}, [], SECONDS)
+    assert isinstance(ending, Ending) and ending.message.en == "was stopped by the judge"
 
 
-def test_a_killed_worker_says_so(worker: Worker) -> None:
-    worker.kill()
-    ending = worker.request({"op": "run", "steps": []}, [], SECONDS)
-    assert isinstance(ending, Ending)
-    assert ending.message.en == "was stopped by the judge"
+CALLING_BACK = {"op": "run", "steps": [{"op": "call", "name": "f", "args": [["c", 0]]}], "callables": [None]}
 
 
-def test_what_the_judge_raises_passes_through_and_ends_the_worker(worker: Worker, zygote: ZygoteClient) -> None:
-    def interrupted(header: dict, payload: memoryview) -> tuple[dict, list]:
-        raise KeyboardInterrupt
-
-    worker.load(b"def f(g): return g()", "s.py", ["f"], SECONDS)
-    header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": [["c", 0]]}], "callables": [None]}
-    with pytest.raises(KeyboardInterrupt):
-        worker.request(header, [], SECONDS, on_invoke=interrupted)
-    assert gone(zygote_pid(zygote))
-
-
-def test_the_judges_own_time_does_not_count(worker: Worker) -> None:
+def test_the_judges_own_time_does_not_count_and_what_it_raises_passes_through_and_ends_the_worker(
+    worker: Worker, zygote: ZygoteClient
+) -> None:
     def slow(header: dict, payload: memoryview) -> tuple[dict, list]:
         time.sleep(1.1)
         return {"value": ["i", 1], "tensors": []}, []
 
+    def interrupted(header: dict, payload: memoryview) -> tuple[dict, list]:
+        raise KeyboardInterrupt
+
     worker.load(b"def f(g): return [g(), g()]", "s.py", ["f"], SECONDS)
-    header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": [["c", 0]]}], "callables": [None]}
-    assert isinstance(worker.request(header, [], 2.0, on_invoke=slow), Reply)
+    assert isinstance(worker.request(CALLING_BACK, [], 2.0, on_invoke=slow), Reply)
+    with pytest.raises(KeyboardInterrupt):
+        worker.request(CALLING_BACK, [], SECONDS, on_invoke=interrupted)
+    assert gone(zygote_pid(zygote))
 
 
-def test_a_request_larger_than_the_pipe_is_sent(worker: Worker) -> None:
+def test_a_request_larger_than_the_pipe_is_sent_and_one_that_is_not_read_times_out(worker: Worker) -> None:
     source = b"x = 1\n" + b"#" * (4 << 20)
     assert verdict(worker.load(source, "s.py", [], SECONDS))[0] == "loaded"
-
-
-def test_a_submission_that_does_not_read_its_request_times_out(worker: Worker) -> None:
     source = b"import os, threading\nthreading.Thread(target=lambda: [os.read(3, 1) for _ in iter(int, 1)]).start()"
     worker.load(source, "s.py", [], SECONDS)
-    ending = worker.request({"op": "run", "steps": []}, [bytes(8 << 20)], 1.0)
-    assert isinstance(ending, Ending)
+    assert isinstance(worker.request({"op": "run", "steps": []}, [bytes(8 << 20)], 1.0), Ending)
 
 
 def test_the_end_of_the_zygote_ends_its_workers(tmp_path: Path) -> None:
@@ -168,7 +162,7 @@ def _ends(pid: int) -> bool:
     return False
 
 
-def test_a_worker_asked_for_ahead_is_the_next_one() -> None:
+def test_a_worker_asked_for_ahead_is_the_next_one_and_ends_with_its_zygote() -> None:
     with ZygoteClient.start() as zygote:
         zygote.prepare(MEMORY_MIB)
         zygote.prepare(MEMORY_MIB)  # one is enough
@@ -181,15 +175,15 @@ def test_a_worker_asked_for_ahead_is_the_next_one() -> None:
         with zygote.worker(2 * MEMORY_MIB) as worker:  # another size than was asked for ahead
             assert worker.load(b"x = bytearray(500 << 20)", "s.py", ["x"], SECONDS).header["op"] == "loaded"
             assert len(_workers_of(zygote)) == 1
-
-
-def test_a_canary_of_another_policy_does_not_take_the_answer_to_the_worker_asked_for_ahead() -> None:
-    """If the judge prepared for the CPU and then needed the GPU, the next grading waited 20 s."""
-    with ZygoteClient.start() as zygote:
+        # A judge that prepared for the CPU and then needed the GPU waited 20 s at the next grading.
         zygote.prepare(MEMORY_MIB)
         zygote.layers_under(REHEARSED)
         with zygote.worker(MEMORY_MIB) as worker:
             assert worker.load(b"x = 1", "s.py", ["x"], SECONDS).header["op"] == "loaded"
+        zygote.prepare(MEMORY_MIB)
+        (pid,) = _workers_of(zygote)
+    assert _ends(pid)
+    zygote.close()  # once more, which does nothing
 
 
 def test_a_worker_asked_for_before_the_zygote_grew_warm_is_not_used() -> None:
@@ -203,14 +197,6 @@ def test_a_worker_asked_for_before_the_zygote_grew_warm_is_not_used() -> None:
             assert (
                 verdict(worker.load(b"import sys\nassert 'sympy' in sys.modules", "s.py", [], SECONDS))[0] == "loaded"
             )
-
-
-def test_a_worker_asked_for_ahead_ends_with_its_zygote() -> None:
-    zygote = ZygoteClient.start()
-    zygote.prepare(MEMORY_MIB)
-    (pid,) = _workers_of(zygote)
-    zygote.close()
-    assert _ends(pid)
 
 
 def _workers_of(zygote: ZygoteClient) -> list[int]:
@@ -248,63 +234,29 @@ def test_a_zygote_that_tells_something_to_a_judge_that_has_gone_goes_on_to_its_e
         os.close(descriptor)
 
 
-def test_an_interrupt_in_the_terminal_does_not_reach_the_zygote(zygote: ZygoteClient) -> None:
-    assert os.getpgid(zygote_pid(zygote)) != os.getpgid(0)
-
-
-def test_an_idle_zygote_gets_ready_for_the_meta_device(zygote: ZygoteClient) -> None:
-    source = b"import sys\nassert 'sympy' in sys.modules"
-    for _ in range(20):
-        time.sleep(0.6)
-        with zygote.worker(MEMORY_MIB) as worker:
-            if verdict(worker.load(source, "s.py", [], SECONDS))[0] == "loaded":
-                return
-    pytest.fail("the zygote never warmed up further")
-
-
-def test_closing_twice_does_nothing_more() -> None:
-    zygote = ZygoteClient.start()
-    zygote.close()
-    zygote.close()
-
-
-def test_a_zygote_started_in_a_thread_outlives_it() -> None:
+def test_a_zygote_started_in_a_thread_outlives_it_and_hears_no_interrupt_of_the_terminal() -> None:
     started = []
     thread = threading.Thread(target=lambda: started.append(ZygoteClient.start()))
     thread.start()
     thread.join()
     with started[0] as zygote:
         assert zygote.layers == ALL_LAYERS
+        assert os.getpgid(zygote_pid(zygote)) != os.getpgid(0)
 
 
-def test_no_torch_is_said_in_words(tmp_path: Path) -> None:
-    with (
-        ZygoteClient.start(site_paths=[tmp_path]) as zygote,
-        pytest.raises(JudgeFailed, match="No module named 'torch'"),
-    ):
+def test_what_cannot_start_is_said_in_words(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with ZygoteClient.start(site_paths=[tmp_path]) as zygote, pytest.raises(JudgeFailed, match="No module named 'tor"):
         zygote.ready()
-
-
-def test_no_torch_in_the_judges_python_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(JudgeFailed, match="install it with"):
+    with ZygoteClient.start(python="/bin/false") as zygote, pytest.raises(JudgeFailed, match="it died"):
+        zygote.ready()
+    with pytest.raises(JudgeFailed, match="cannot be started"):
+        ZygoteClient.start(python=str(tmp_path / "python"))
+    with monkeypatch.context() as patched, pytest.raises(JudgeFailed, match="install it with"):
+        patched.setattr("importlib.util.find_spec", lambda name: None)
         launch.package_folders()
-
-
-def test_another_system_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     with pytest.raises(SandboxUnavailable, match="needs Linux"):
         ZygoteClient.start()
-
-
-def test_a_python_that_cannot_start_is_said_in_words() -> None:
-    with ZygoteClient.start(python="/bin/false") as zygote, pytest.raises(JudgeFailed, match="it died"):
-        zygote.ready()
-
-
-def test_a_python_that_is_not_there_is_said_in_words(tmp_path: Path) -> None:
-    with pytest.raises(JudgeFailed, match="cannot be started"):
-        ZygoteClient.start(python=str(tmp_path / "python"))
 
 
 def test_a_worker_that_cannot_be_set_up_is_the_judges_failure(zygote: ZygoteClient) -> None:
@@ -313,23 +265,17 @@ def test_a_worker_that_cannot_be_set_up_is_the_judges_failure(zygote: ZygoteClie
     assert gone(zygote_pid(zygote))
 
 
-def test_withheld_folders_cannot_be_read(zygote: ZygoteClient) -> None:
-    for folder in launch.withheld_folders():
-        with zygote.worker(MEMORY_MIB) as worker:
-            outcome = worker.load(f"import os\nos.listdir({str(folder)!r})".encode(), "s.py", [], SECONDS)
-            assert verdict(outcome)[0] == "refused", folder
-
-
-def test_further_folders_can_be_withheld(tmp_path: Path) -> None:
+def test_withheld_folders_cannot_be_read(load: Grade) -> None:
     import torch
 
+    for folder in launch.withheld_folders():
+        assert verdict(load(f"import os\nos.listdir({str(folder)!r})"))[0] == "refused", folder
     hidden = Path(torch.__file__).parent / "contrib"
     with ZygoteClient.start(withheld=[hidden]) as zygote, zygote.worker(MEMORY_MIB) as worker:
         shown = f"import os, torch\nos.listdir({str(hidden.parent / 'nn')!r})\n"
-        assert verdict(worker.load(f"{shown}os.listdir({str(hidden)!r})".encode(), "s.py", [], SECONDS)) == (
-            "refused",
-            f"PermissionError: [Errno 13] Permission denied: {str(hidden)!r}",
-        )
+        outcome = worker.load(f"{shown}os.listdir({str(hidden)!r})".encode(), "s.py", [], SECONDS)
+        said = f"PermissionError: [Errno 13] Permission denied: {str(hidden)!r}"
+        assert verdict(outcome) == ("refused", said), "further ones"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the kernel shows a worker's memory map to root alone")

@@ -1,7 +1,6 @@
 """Start a program as on a kernel without Landlock, seccomp or namespaces: `python without.py NAMES -- PROGRAM`.
 
-A separate system-call filter answers the calls of those layers like such a kernel or container. So the sandbox is
-tested unchanged, without a switch for tests.
+A system-call filter of its own answers the calls of those layers, so that the sandbox is tested unchanged.
 """
 
 from __future__ import annotations
