@@ -12,13 +12,13 @@ import fsrs
 import fsrs_rs_python
 import pytest
 
-from attncli.domain.log_row import HIGHEST_WEIGHTS, LOWEST_WEIGHTS, fitted
+from attncli.domain.log_row import Rating, fitted
 from attncli.errors import EnvironmentFailure, NothingFound
 from attncli.memory import optimizer
-from attncli.memory.optimizer import NEEDED_REVIEWS, NEEDED_SINCE_FIT, History, fit, telling_reviews
+from attncli.memory.optimizer import MOST_CARDS, NEEDED_REVIEWS, History, first_intervals, fit, workload
 from known_memories import FIRST_DAY, LONG_MEMORY, PUBLISHED, SHORT_MEMORY, reviews_of_a_learner
 
-DEFAULT_LEARNERS = 8
+from .conftest import policy
 
 
 def log_loss(weights: tuple[float, ...], histories: Sequence[History]) -> float:
@@ -52,8 +52,9 @@ def test_a_fit_finds_another_memory_and_is_kept(truth: tuple[float, ...], seed: 
     assert published - ours > 0.5 * (published - best) > 0
 
 
-def test_who_forgets_as_published_keeps_the_published_weights_mostly() -> None:
-    kept = [fit(reviews_of_a_learner(PUBLISHED, seed), ()).judged.is_better for seed in range(DEFAULT_LEARNERS)]
+@pytest.mark.parametrize("learners", [3, pytest.param(8, marks=pytest.mark.full)])
+def test_who_forgets_as_published_keeps_the_published_weights_mostly(learners: int) -> None:
+    kept = [fit(reviews_of_a_learner(PUBLISHED, seed), ()).judged.is_better for seed in range(learners)]
     assert sum(kept) <= 1
 
 
@@ -63,18 +64,22 @@ def test_the_losses_are_those_of_py_fsrs() -> None:
         assert log_loss(weights, histories) == pytest.approx(replayed_loss(weights, histories), rel=1e-4)
 
 
-def test_too_few_reviews_are_counted_and_refused() -> None:
+def test_too_few_reviews_and_a_missing_fitter_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     histories = [[(FIRST_DAY, 3), (FIRST_DAY, 3), (FIRST_DAY + 1, 3), (FIRST_DAY + 5, 1)]] * 10
-    assert telling_reviews(histories) == 20
+    assert optimizer.telling_reviews(histories) == 20
     with pytest.raises(NothingFound, match=f"^only 20 reviews .* needs {NEEDED_REVIEWS};"):
         fit(histories, ())
+    monkeypatch.setitem(sys.modules, "fsrs_rs_python", None)
+    with pytest.raises(EnvironmentFailure, match=r"pip install 'attncli\[optimize\]'"):
+        fit(reviews_of_a_learner(PUBLISHED, 1), ())
 
 
 def test_a_fit_in_force_is_judged_by_what_came_after_it() -> None:
     histories = reviews_of_a_learner(LONG_MEMORY, 3)
     first = fit(histories, ())
     last_day = max(day for history in histories for day, _ in history)
-    with pytest.raises(NothingFound, match=f"^only 0 .* since the last fit; another fit needs {NEEDED_SINCE_FIT}"):
+    said = f"^only 0 .* since the last fit; another fit needs {optimizer.NEEDED_SINCE_FIT}"
+    with pytest.raises(NothingFound, match=said):
         fit(histories, first.parameters, last_day)
     again = fit(histories, SHORT_MEMORY, last_day - 40)
     after = sum(
@@ -90,7 +95,6 @@ def test_weights_from_odd_logs_are_weights_that_fsrs_takes(rating: int) -> None:
     histories = [[(FIRST_DAY + n, rating), (FIRST_DAY + n + 5, rating)] for n in range(NEEDED_REVIEWS)]
     found = fit(histories, ())
     assert fitted({"parameters": list(found.parameters)}) == found.parameters
-    assert all(low <= w <= high for w, low, high in zip(found.parameters, LOWEST_WEIGHTS, HIGHEST_WEIGHTS, strict=True))
     fsrs.Scheduler(parameters=found.parameters)
 
 
@@ -102,7 +106,35 @@ def test_where_the_fitter_finds_nothing_the_published_weights_stay() -> None:
     assert not fit(far_apart, ()).judged.is_better
 
 
-def test_without_the_fitter_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "fsrs_rs_python", None)
-    with pytest.raises(EnvironmentFailure, match=r"pip install 'attncli\[optimize\]'"):
-        fit(reviews_of_a_learner(PUBLISHED, 1), ())
+TODAY = FIRST_DAY + 180
+PUBLISHED_POLICY, LONG_POLICY = policy(fuzz=False), policy(fuzz=False, parameters=LONG_MEMORY)
+CARDS = [(f"card-{n}", history) for n, history in enumerate(reviews_of_a_learner(PUBLISHED, 1, cards=400))]
+
+
+def test_first_intervals_are_those_of_a_new_card_without_steps() -> None:
+    assert list(first_intervals(PUBLISHED_POLICY).values()) == [1, 1, 2, 8]
+    assert list(first_intervals(LONG_POLICY).values()) == [2, 6, 15, 40]
+    assert list(first_intervals(LONG_POLICY)) == list(Rating)
+
+
+def test_who_is_scheduled_by_their_own_memory_recalls_what_was_asked_for() -> None:
+    for wished in (0.85, 0.95):
+        own = policy(fuzz=False, desired_retention=wished)
+        recall = workload(CARDS, TODAY, own, own).recall
+        assert recall is not None and abs(recall - wished) < 0.03
+
+
+def test_a_long_memory_under_short_intervals_costs_more_and_recalls_more() -> None:
+    cards = [(card, history[:2]) for card, history in CARDS]
+    today = FIRST_DAY + 30
+    short, long = (workload(cards, today, shown, LONG_POLICY) for shown in (PUBLISHED_POLICY, LONG_POLICY))
+    assert short.reviews_a_day > 1.5 * long.reviews_a_day
+    assert short.recall is not None and long.recall is not None and short.recall > long.recall
+
+
+def test_many_cards_are_stood_for_by_some_and_none_ask_for_nothing() -> None:
+    many = [(f"{card}-{copy}", history) for copy in range(5) for card, history in CARDS]
+    assert len(many) > MOST_CARDS
+    one, all_of_them, none = (workload(cards, TODAY, PUBLISHED_POLICY, PUBLISHED_POLICY) for cards in (CARDS, many, []))
+    assert abs(all_of_them.reviews_a_day / (5 * one.reviews_a_day) - 1) < 0.2
+    assert (none.reviews_a_day, none.recall) == (0.0, None)
