@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import timedelta
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from attncli.domain.log_row import LastReview, Rating, ReviewDay, RowKind, Schedule, State
@@ -177,6 +177,7 @@ told = st.fixed_dictionaries(
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from(CARDS), st.sampled_from(Rating), told), max_size=8), st.integers(0, 60))
+@example([("att-02", Rating.EASY, {"correct": False}), ("att-01", Rating.EASY, {"points": [0]})], 0)
 def test_weak_cards_are_those_of_the_log(
     fresh: Open, given_answers: list[tuple[str, Rating, dict[str, object]]], ahead: int
 ) -> None:
