@@ -13,8 +13,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 def run(name: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(BENCHMARKS / name), "--quick"]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return subprocess.run([sys.executable, BENCHMARKS / name, "--quick"], capture_output=True, text=True, check=False)
 
 
 @pytest.mark.full
