@@ -21,9 +21,9 @@ def challenge(*required: str, hardened: Localised | None = None) -> Challenge:
         title=Localised("Doubling", "加倍"),
         statement=Localised("Return twice the input.\n", "返回输入的两倍。\n"),
         hardened=hardened or Localised("", ""),
+        required=required,
         entry=("double",),
         hints=(),
-        required=required,
         badges=(),
         forbidden=(),
         cards=(),
@@ -67,50 +67,28 @@ def test_a_statement_without_any_of_these_checks_still_says_what_is_not_allowed(
     assert HARDENED[lang] not in shared.whole(lang)
 
 
-def test_sixteen_bits_are_said_as_the_challenge_has_them() -> None:
+def test_facts_of_the_challenge_change_what_is_said() -> None:
     said = {fact: composed("low-precision", sixteen_bits=fact).hardened for fact in SIXTEEN_BITS}
     assert "in float32 and cast" in said["float32"].en and "float32 计算" in said["float32"].zh
     assert "their own precision" in said["native"].en and "自身的精度" in said["native"].zh
     assert said["technique"] == Localised("- Compute float64 in float64.", "- float64 按 float64 计算。")
-
-
-def test_where_an_argument_may_come_back_a_result_need_not_be_memory_of_its_own() -> None:
-    said = composed("pure", may_return_argument=True).hardened
-    assert "view" not in said.en and "Later calls must not write to a returned result." in said.en
-    assert "视图" not in said.zh and "之后的调用不能再写" in said.zh
-
-
-def test_where_results_show_the_state_they_are_no_views_of_arguments_and_may_change() -> None:
-    said = composed("pure", shows_state=True).hardened
-    assert said.en == "- A result must not be a view of an argument."
-    assert said.zh == "- 结果不能是参数的视图。"
+    returned = composed("pure", may_return_argument=True).hardened
+    assert "view" not in returned.en and "Later calls must not write to a returned result." in returned.en
+    assert "视图" not in returned.zh and "之后的调用不能再写" in returned.zh
+    state = composed("pure", shows_state=True).hardened
+    assert state == Localised("- A result must not be a view of an argument.", "- 结果不能是参数的视图。")
 
 
 @pytest.mark.parametrize("lang", LANGS)
 def test_the_parts_stand_in_their_order_and_what_is_special_comes_last(lang: Lang) -> None:
     special = Localised("Scale 0 counts too.\n", "scale 为 0 也算数。\n")
     text = composed(*ALL, hardened=special).whole(lang)
-    places = [
-        text.index(piece)
-        for piece in (
-            composed().first[lang].strip(),
-            f"## {EVERYWHERE[lang]}\n",
-            "`torch.compile`",
-            f"## {HARDENED[lang]}\n",
-            "\n- ",
-            special[lang].strip(),
-        )
-    ]
+    pieces = [composed().first[lang].strip(), f"## {EVERYWHERE[lang]}\n", "`torch.compile`", f"## {HARDENED[lang]}\n"]
+    places = [text.index(piece) for piece in (*pieces, "\n- ", special[lang].strip())]
     assert places == sorted(places) and "{" not in text
-
-
-def test_what_is_special_to_a_challenge_needs_no_shared_sentence() -> None:
-    assert composed("loads", hardened=Localised("More.", "更多。")).hardened == Localised("More.", "更多。")
-
-
-def test_a_list_of_what_is_special_goes_on_with_the_shared_one() -> None:
-    said = composed("layout", hardened=Localised("- More.", "- 更多。")).hardened
-    assert said.en.endswith("expanded.\n- More.") and said.zh.endswith("\n- 更多。")
+    alone, listed = Localised("More.", "更多。"), Localised("- More.", "- 更多。")
+    assert composed("loads", hardened=alone).hardened == alone
+    assert composed("layout", hardened=listed).hardened.en.endswith("expanded.\n- More."), "the shared list goes on"
 
 
 def test_all_that_is_composed_is_in_both_languages() -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -9,6 +9,7 @@ import pytest
 from attncli.config import Settings
 from attncli.paths import Home
 from attncli.practice.workspace import Workspace
+from moved_clock import Clock
 
 from ..support.interviews import write_bank, write_impl
 
@@ -16,9 +17,7 @@ Open = Callable[..., Workspace]
 
 
 @pytest.fixture
-def open_workspace(
-    tmp_path: Path, small_bank: Path, small_impl: Path, moving_clock: Callable[[], datetime]
-) -> Iterator[Open]:
+def open_workspace(tmp_path: Path, small_bank: Path, small_impl: Path, moving_clock: Clock) -> Iterator[Open]:
     """`open_workspace(name, **settings)` opens workspaces over the small bank, one folder for each `name`."""
     opened: list[Workspace] = []
 
@@ -39,12 +38,19 @@ def open_workspace(
 
 
 @pytest.fixture
+def fresh(open_workspace: Open) -> Open:
+    """`fresh(**settings)` opens a workspace in a new home each time."""
+    names = count()
+    return lambda **settings: open_workspace(f"fresh-{next(names)}", **settings)
+
+
+@pytest.fixture
 def workspace(open_workspace: Open) -> Workspace:
     return open_workspace()
 
 
 @pytest.fixture
-def interview_room(tmp_path: Path, moving_clock: Callable[[], datetime]) -> Iterator[Workspace]:
+def interview_room(tmp_path: Path, moving_clock: Clock) -> Iterator[Workspace]:
     """Open a workspace with enough cards and challenges for a mock interview."""
     bank, impl = write_bank(tmp_path / "bank"), write_impl(tmp_path / "impl")
     home = Home(tmp_path / "interviews")

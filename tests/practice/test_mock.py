@@ -1,18 +1,31 @@
-"""Step through a mock interview: questions, scores, times, and undo."""
+"""Compose a mock interview and step through it, also in any order of acts: questions, scores, times, and undo."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings, stateful
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from attncli.config import Settings
 from attncli.domain.grade_report import Diagnosis, GradeReport, LeftBug, RepairedBugs
 from attncli.domain.log_row import Rating, RowKind
-from attncli.domain.mock_interview import MockItem
-from attncli.errors import NotFound, UsageError
-from attncli.practice import mock, mock_log
-from attncli.practice.grade import GradeOptions, Judge, request_for
-from attncli.practice.mock import MISSED, PARTLY, WHOLE, MockInterview, MockOptions, asked_card
+from attncli.domain.mock_interview import LEAST_MINUTES, MOST_MINUTES, MockItem, plan_document, plan_of
+from attncli.domain.vocabulary import LEVELS, Level
+from attncli.errors import NoCardMatches, NotFound, UsageError
+from attncli.judge.client import Judge as JudgeClient
+from attncli.paths import Home
+from attncli.practice import mock, mock_log, record
+from attncli.practice.grade import GradeOptions, request_for
+from attncli.practice.mock import MISSED, PARTLY, WHOLE, MockInterview, MockOptions, asked_card, draw_plan, split
 from attncli.practice.mock_report import past_mocks, report_lines, report_of
 from attncli.practice.own_tests import request_of, run_on_draft
 from attncli.practice.queue import CardFilter, matching_cards
@@ -20,7 +33,7 @@ from attncli.practice.record import answer, take_back
 from attncli.practice.workspace import Workspace
 from moved_clock import Clock
 
-from ..support.interviews import offer_rounds
+from ..support.interviews import TOPICS, offer_rounds, write_bank, write_impl
 
 WISH = MockOptions(30, "onsite", 3)
 
@@ -37,6 +50,12 @@ def settle(interview: MockInterview, credit: int = WHOLE) -> None:
     interview.reveal()
     asked.ticked = set(range(len(asked.card.points))) if credit == WHOLE else set()
     interview.answer(credit)
+
+
+def resumed(workspace: Workspace) -> MockInterview:
+    found = MockInterview.resume(workspace)
+    assert found is not None
+    return found
 
 
 def until(interview: MockInterview, kind: str) -> MockInterview:
@@ -61,27 +80,23 @@ def test_everything_right_is_a_hundred_percent_and_changes_no_schedule(interview
 
 
 def test_points_partly_made_and_partial_answers_count_in_part(interview_room: Workspace) -> None:
-    interview = until(MockInterview.begin(interview_room, WISH), "follow-up")
-    interview.reveal()
-    interview.answer(PARTLY)
-    interview.reveal()
-    interview.answer(MISSED)
-    report = report_of(interview_room, interview.state)
-    assert report.parts[1].credit == 1.5 and report.parts[1].asked == 3 and report.is_open
-    missed = [missed.question.en.split()[0] for missed in report.missed]
-    assert missed == ["Why", "What"] and all(missed.answer.en for missed in report.missed)
-
-
-def test_the_points_that_were_not_made_are_told(interview_room: Workspace) -> None:
     interview = MockInterview.begin(interview_room, WISH)
     assert interview.asked is not None and interview.asked.card.points
+    card = interview.asked.card.id
     interview.reveal()
     interview.asked.ticked = {1}
-    card = interview.asked.card.id
     interview.answer()
     report = report_of(interview_room, interview.state)
     assert [point.en for point in report.missed[0].points] == ["one", "three"] and report.read == (card,)
     assert report.parts[0].credit == pytest.approx(1 / 3)
+    until(interview, "follow-up")
+    for credit in (PARTLY, MISSED):
+        interview.reveal()
+        interview.answer(credit)
+    report = report_of(interview_room, interview.state)
+    assert report.parts[1].credit == 1.5 and report.parts[1].asked == 3 and report.is_open
+    _, *missed = report.missed
+    assert [one.question.en.split()[0] for one in missed] == ["Why", "What"] and all(one.answer.en for one in missed)
 
 
 def test_a_follow_up_is_asked_as_a_card_of_its_own(interview_room: Workspace) -> None:
@@ -93,9 +108,7 @@ def test_a_follow_up_is_asked_as_a_card_of_its_own(interview_room: Workspace) ->
         asked_card(interview_room, MockItem("follow-up", "att-02", 7))
 
 
-def test_the_answer_counts_until_it_is_revealed_and_the_part_until_it_is_settled(
-    interview_room: Workspace, moving_clock: Clock
-) -> None:
+def test_answers_count_until_revealed_and_parts_until_settled(interview_room: Workspace, moving_clock: Clock) -> None:
     interview = MockInterview.begin(interview_room, WISH)
     moving_clock.move(seconds=41)
     interview.reveal()
@@ -108,9 +121,7 @@ def test_the_answer_counts_until_it_is_revealed_and_the_part_until_it_is_settled
     assert report.answer_seconds == (20, 41) and report.parts[0].spent_seconds == 70
 
 
-def test_when_the_time_is_up_what_is_in_hand_is_finished_and_the_next_part_begins(
-    interview_room: Workspace, moving_clock: Clock
-) -> None:
+def test_when_the_time_is_up_the_current_question_is_the_last(interview_room: Workspace, moving_clock: Clock) -> None:
     interview = MockInterview.begin(interview_room, WISH)
     settle(interview)
     moving_clock.move(minutes=4)
@@ -128,26 +139,21 @@ def test_quitting_stops_the_clock_and_a_crash_loses_no_step(interview_room: Work
     moving_clock.move(seconds=50)
     interview.pause()
     moving_clock.move(hours=20)
-    again = MockInterview.resume(interview_room)
-    assert again is not None and again.time.spent_ms == 50_000 and again.number == (2, 4)
+    again = resumed(interview_room)
+    assert again.time.spent_ms == 50_000 and again.number == (2, 4)
     moving_clock.move(seconds=5)
     settle(again)
     moving_clock.move(seconds=30)
-    crashed = MockInterview.resume(interview_room)
-    assert crashed is not None and crashed.time.spent_ms == 55_000 and crashed.number == (3, 4)
+    crashed = resumed(interview_room)
+    assert crashed.time.spent_ms == 55_000 and crashed.number == (3, 4)
     crashed.pause()
     crashed.pause()
     crashed.go_on()
     assert crashed.time.spent_ms == 55_000
-
-
-def test_the_same_question_comes_back_with_its_options_in_the_same_order(interview_room: Workspace) -> None:
-    interview = MockInterview.begin(interview_room, WISH)
-    while interview.asked is None or interview.asked.card.kind != "choice":
-        settle(interview)
-    again = MockInterview.resume(interview_room)
-    assert again is not None and again.asked is not None
-    assert again.asked.card.drawn == interview.asked.card.drawn
+    while crashed.asked is None or crashed.asked.card.kind != "choice":
+        settle(crashed)
+    same = resumed(interview_room).asked
+    assert same is not None and same.card.drawn == crashed.asked.card.drawn, "options keep their order"
 
 
 def test_a_new_one_ends_the_unfinished_one_and_keeps_its_report(interview_room: Workspace, moving_clock: Clock) -> None:
@@ -179,12 +185,15 @@ def test_undo_takes_back_the_last_step_here_and_from_outside(interview_room: Wor
     interview = MockInterview.begin(interview_room, WISH)
     with pytest.raises(UsageError, match="there is no answer in this interview"):
         interview.undo()
+    interview.end()
+    interview.undo()
+    assert interview.number == (1, 4), "it goes on although it was over"
     settle(interview)
     settle(interview)
     interview.pause()
     assert take_back(interview_room).kind is RowKind.MOCK
-    again = MockInterview.resume(interview_room)
-    assert again is not None and again.number == (2, 4)
+    again = resumed(interview_room)
+    assert again.number == (2, 4)
     again.undo()
     assert again.number == (1, 4) and again.asked is not None and not again.asked.revealed
     take_back(interview_room)
@@ -193,27 +202,14 @@ def test_undo_takes_back_the_last_step_here_and_from_outside(interview_room: Wor
         settle(again)
 
 
-def test_undo_reopens_an_interview_that_was_over(interview_room: Workspace) -> None:
-    interview = MockInterview.begin(interview_room, WISH)
-    interview.end()
-    interview.undo()
-    assert interview.number == (1, 4)
-
-
 def test_a_card_that_has_left_its_bank_is_left_out(interview_room: Workspace) -> None:
     interview = MockInterview.begin(interview_room, WISH)
     (interview_room.source_files.quizbank / f"{interview.state.plan.items[0].id[:-3]}.yaml").unlink()
-    with Workspace.open(
-        interview_room.home,
-        interview_room.clock,
-        settings=interview_room.settings,
-        quizbank=interview_room.source_files.quizbank,
-        impl=interview_room.source_files.impl,
-    ) as later:
-        again = MockInterview.resume(later)
-        assert again is not None and again.state.place == 1
-        report = report_of(later, again.state)
-        assert report.missed[0].question.en == "" and report.read == ()
+    interview_room.read_banks()
+    again = resumed(interview_room)
+    assert again.state.place == 1
+    report = report_of(interview_room, again.state)
+    assert report.missed[0].question.en == "" and report.read == ()
 
 
 def test_an_interviewer_sees_the_points_at_once(interview_room: Workspace) -> None:
@@ -224,22 +220,17 @@ def test_an_interviewer_sees_the_points_at_once(interview_room: Workspace) -> No
     assert interview.state.settled[0].got == 1 and interview.state.settled[0].of == 3
 
 
-@pytest.mark.parametrize("credit", [None, -1, 3])
-def test_an_answer_without_points_needs_to_be_judged(interview_room: Workspace, credit: int | None) -> None:
+def test_what_does_not_fit_the_question_or_comes_after_the_end_is_refused(interview_room: Workspace) -> None:
     interview = until(MockInterview.begin(interview_room, WISH), "follow-up")
     with pytest.raises(UsageError, match="the answer is not revealed yet"):
         interview.answer(WHOLE)
     interview.reveal()
-    with pytest.raises(UsageError, match="scores 0, 1 or 2"):
-        interview.answer(credit)
-    with pytest.raises(UsageError, match="this part asks for no code"):
-        interview.tick_code(1, 1)
-    with pytest.raises(UsageError, match="this part asks for no code"):
-        mock.hand_out(interview)
-
-
-def test_nothing_can_be_done_once_it_is_over(interview_room: Workspace) -> None:
-    interview = MockInterview.begin(interview_room, WISH)
+    for credit in (None, -1, 3):
+        with pytest.raises(UsageError, match="scores 0, 1 or 2"):
+            interview.answer(credit)
+    for act in (lambda: interview.tick_code(1, 1), lambda: mock.hand_out(interview)):
+        with pytest.raises(UsageError, match="this part asks for no code"):
+            act()
     interview.end()
     interview.end()
     interview.pause()
@@ -274,9 +265,7 @@ def test_code_is_handed_out_once_graded_at_the_first_rung_and_an_attempt(intervi
     assert [row.verdict for row in attempts] == ["rejected", "accepted"]
 
 
-def test_code_that_is_left_or_late_is_missed_with_the_cards_that_explain_it(
-    interview_room: Workspace, moving_clock: Clock
-) -> None:
+def test_code_that_is_left_or_late_is_missed_with_its_cards(interview_room: Workspace, moving_clock: Clock) -> None:
     interview = until(MockInterview.begin(interview_room, WISH), "whiteboard")
     handed = mock.hand_out(interview)
     request = request_for(interview.workspace, handed.challenge.id, handed.path, mock.OPTIONS)
@@ -291,22 +280,17 @@ def test_code_that_is_left_or_late_is_missed_with_the_cards_that_explain_it(
     assert report.read == ("att-03", "att-02")
 
 
-def test_the_planted_bug_is_drawn_by_the_seed_and_seen_by_the_first_rung(interview_room: Workspace) -> None:
-    texts = []
-    for _ in range(2):
-        interview = until(MockInterview.begin(interview_room, WISH), "repair")
-        handed = mock.hand_out(interview)
-        assert handed.bugs == 1 and "Right for 0 only." in handed.path.read_text(encoding="utf-8")
-        texts.append(handed.path.read_text(encoding="utf-8"))
-        interview_room.clock.move(minutes=1)  # type: ignore[attr-defined]
-    assert texts[0] == texts[1] and "x * 5" not in texts[0]
-    bugs = set()
-    for seed in range(12):
-        interview_room.clock.move(minutes=1)  # type: ignore[attr-defined]
+def test_the_planted_bug_is_drawn_by_the_seed(interview_room: Workspace, moving_clock: Clock) -> None:
+    texts, bugs = dict[int, set[str]](), set[str]()
+    for seed in (3, 3, 0, 1, 2, 4):
         interview = until(MockInterview.begin(interview_room, MockOptions(30, "onsite", seed)), "repair")
-        mock.hand_out(interview)
+        handed = mock.hand_out(interview)
+        text = handed.path.read_text(encoding="utf-8")
+        assert handed.bugs == 1 and "Right for 0 only." in text and "x * 5" not in text
+        texts.setdefault(seed, set()).add(text)
         bugs.add(interview_room.store.log.of_kind(RowKind.START)[-1].bug)
-    assert bugs == {"by-3", "by-4"}
+        moving_clock.move(minutes=1)
+    assert len(texts[3]) == 1 and bugs == {"by-3", "by-4"}
 
 
 def test_a_repair_round_has_several_bugs_and_counts_each(interview_room: Workspace) -> None:
@@ -334,9 +318,7 @@ MADE = {"by-3": 9.0, "by-4": 12.0, "by-6": 0.0, "by-7": 12.0}
 
 
 @pytest.mark.sandbox
-def test_an_assisted_round_scores_the_exposed_bugs_and_then_the_repaired_ones(
-    interview_room: Workspace, moving_clock: Clock
-) -> None:
+def test_an_assisted_round_scores_exposed_and_repaired_bugs(interview_room: Workspace, judge: JudgeClient) -> None:
     offer_rounds(interview_room.source_files.impl)
     options = MockOptions(45, "onsite", 3, assistant=True)
     interview = until(MockInterview.begin(interview_room, options), "tests")
@@ -344,30 +326,28 @@ def test_an_assisted_round_scores_the_exposed_bugs_and_then_the_repaired_ones(
     assert code.draft == code.path.with_name(f"{code.challenge.id}.repair.py")
     assert code.draft_text.startswith("def double")
     assert "An AI assistant wrote this draft. It has 2 bugs." in code.path.read_text(encoding="utf-8")
-    first, _ = code.repairs
-    with Judge.start() as judge:
-        for assertion, exposed in (
-            ("double(3.0)", 0),  # no assertion
-            ("assert double(3.0) == 7.0", 0),  # a false alarm
-            (f"assert double(3.0) != {MADE[first.wrong]}", 1),
-        ):
-            tests = f"def test_value(double):\n    {assertion}\n".encode()
-            request = request_of(code.challenge, tests, "test_double.py", mock.OPTIONS)
-            mock.settle_tests(interview, code, run_on_draft(judge, request, code.repairs))
-            assert interview.state.tried[interview.state.place or 0].got == exposed
+    for assertion, exposed in (
+        ("double(3.0)", 0),  # no assertion
+        ("assert double(3.0) == 7.0", 0),  # a false alarm
+        (f"assert double(3.0) != {MADE[code.repairs[0].wrong]}", 1),
+    ):
+        tests = f"def test_value(double):\n    {assertion}\n".encode()
+        request = request_of(code.challenge, tests, "test_double.py", mock.OPTIONS)
+        mock.settle_tests(interview, code, run_on_draft(judge, request, code.repairs))
+        assert interview.state.tried[interview.state.place or 0].got == exposed
     interview.pause()
-    resumed = MockInterview.resume(interview_room)
-    assert resumed is not None and mock.hand_out(resumed) == code and resumed.options == options
-    assert report_of(interview_room, resumed.state).read == ("att-02",)
-    resumed.skip()
-    repair = mock.hand_out(resumed)
+    again = resumed(interview_room)
+    assert mock.hand_out(again) == code and again.options == options
+    assert report_of(interview_room, again.state).read == ("att-02",)
+    again.skip()
+    repair = mock.hand_out(again)
     assert (repair.path, repair.bugs, repair.draft) == (code.draft, 2, None)
     request = request_for(interview_room, repair.challenge.id, repair.path, mock.OPTIONS)
-    mock.settle(resumed, request, replace(graded("accepted", repair.challenge.id), repaired=RepairedBugs(2)))
-    lines = [line for _, line in report_lines(report_of(interview_room, resumed.state), "en")]
-    assert "AI-assisted" in lines[0] and any(line.startswith("Tests: 0.5 of 1") for line in lines)
-    assert any(line.startswith("Repair: 1 of 1") for line in lines)
-    assert any("(tests) (`attn start" in line for line in lines)
+    mock.settle(again, request, replace(graded("accepted", repair.challenge.id), repaired=RepairedBugs(2)))
+    lines = [line for _, line in report_lines(report_of(interview_room, again.state), "en")]
+    assert "AI-assisted" in lines[0] and any("(tests) (`attn start" in line for line in lines)
+    for part in ("Tests: 0.5 of 1", "Repair: 1 of 1"):
+        assert any(line.startswith(part) for line in lines)
     assert not interview_room.store.log.of_kind(RowKind.ATTEMPT)
 
 
@@ -406,3 +386,251 @@ def test_rows_that_say_nothing_are_passed_over(interview_room: Workspace) -> Non
     after = mock_log.state_of(interview_room, interview.state.id)
     assert before is not None and after is not None and after.settled == before.settled
     assert [state.id for state in mock_log.states(interview_room)] == [interview.state.id]
+
+
+@given(minutes=st.integers(LEAST_MINUTES, MOST_MINUTES), assistant=st.booleans())
+def test_the_minutes_are_split_whole_and_code_takes_the_most(minutes: int, assistant: bool) -> None:
+    parts = split(minutes, assistant)
+    assert sum(parts.values()) == minutes and all(count >= 2 for count in parts.values())
+    others = parts["warm-up"], parts["deep-dive"]
+    assert parts.get("whiteboard", parts.get("tests", 0) + parts.get("repair", 0)) > max(others)
+    assert ("repair" in parts) == (assistant or minutes >= 25) and ("tests" in parts) == assistant
+
+
+def test_usual_lengths_are_split_by_share_and_others_refused() -> None:
+    usual = {15: [3, 4, 8], 30: [4, 8, 12, 6], 45: [7, 11, 18, 9], 60: [9, 15, 24, 12]}
+    assert {minutes: [*split(minutes).values()] for minutes in usual} == usual
+    for minutes in (-1, 0, LEAST_MINUTES - 1, MOST_MINUTES + 1):
+        with pytest.raises(UsageError, match=f"takes 10 to 120 minutes, not {minutes}"):
+            split(minutes)
+
+
+def test_the_same_seed_draws_the_same_whatever_was_learned_and_another_another(interview_room: Workspace) -> None:
+    plans = [draw_plan(interview_room, MockOptions(45, "onsite", seed)) for seed in range(6)]
+    answer(interview_room, "att-02", Rating.AGAIN)
+    assert draw_plan(interview_room, MockOptions(45, "onsite", 3)) == plans[3]
+    assert len({str(plan.parts) for plan in plans}) > 4
+
+
+def test_topics_are_spread_kinds_mixed_and_nothing_is_asked_twice(interview_room: Workspace) -> None:
+    for seed, level in enumerate((*LEVELS, *LEVELS)):
+        plan = draw_plan(interview_room, MockOptions(30, level, seed))
+        warm_up, dive, whiteboard, repair = plan.parts
+        cards = [interview_room.library.card(item.id) for item in warm_up.items]
+        assert len(cards) == 4 and len({card.topic for card in cards[:3]}) == len(TOPICS) - 1
+        assert {card.kind for card in cards} == {"qa", "choice"} and {card.level for card in cards} == {"screen"}
+        assert len({(item.id, item.kind, item.n) for item in plan.items}) == len(plan.items)
+        assert {item.id for item in warm_up.items}.isdisjoint(item.id for item in dive.items)
+        assert whiteboard.items[0].id.partition("-")[0] != repair.items[0].id.partition("-")[0]
+
+
+def test_the_dive_goes_along_the_follow_ups_and_then_to_the_linked_card(interview_room: Workspace) -> None:
+    for seed in range(5):
+        first, *others = draw_plan(interview_room, MockOptions(45, "onsite", seed)).parts[1].items
+        assert interview_room.library.card(first.id).level == "onsite"
+        follow_ups = [("follow-up", first.id, n) for n in range(3)]
+        assert [(item.kind, item.id, item.n) for item in others[:3]] == follow_ups
+        assert others[3].kind == "card" and others[3].id == first.id.replace("02", "01")
+
+
+def test_code_is_of_the_level(interview_room: Workspace) -> None:
+    for level, levels in (("screen", "12"), ("onsite", "23"), ("research", "3")):
+        plans = [draw_plan(interview_room, MockOptions(60, level, seed)) for seed in range(8)]
+        assert {plan.parts[2].items[0].id[-1] for plan in plans} <= set(levels)
+
+
+def test_an_assistants_draft_is_tested_and_then_repaired(interview_room: Workspace) -> None:
+    options = MockOptions(30, "onsite", 3, assistant=True)
+    assert [part.name for part in draw_plan(interview_room, options).parts] == ["warm-up", "deep-dive"]  # none drafted
+    offer_rounds(interview_room.source_files.impl)
+    for minutes, bugs in ((10, 1), (30, 1), (45, 2), (120, 2)):
+        options = MockOptions(minutes, "onsite", 3, assistant=True)
+        plan = draw_plan(interview_room, options)
+        assert [part.name for part in plan.parts[2:]] == ["tests", "repair"] and plan_of(plan_document(plan)) == plan
+        (tests,), (repair,) = (part.items for part in plan.parts[2:])
+        assert (tests.kind, repair.kind, repair.id, tests.n, repair.n) == ("tests", "repair", tests.id, bugs, bugs)
+        assert options.command == f"attn mock --minutes {minutes} --level onsite --seed 3 --assistant"
+
+
+def test_suspended_cards_are_left_out_and_none_left_is_said(interview_room: Workspace) -> None:
+    ids = [card.id for card in interview_room.library.cards()]
+    for id in ids[1:]:
+        record.hold(interview_room, RowKind.SUSPEND, id)
+    only = draw_plan(interview_room, MockOptions())
+    assert {item.id for item in only.items if not item.is_code} == {ids[0]}
+    record.hold(interview_room, RowKind.SUSPEND, ids[0])
+    with pytest.raises(NoCardMatches, match="there are no cards"):
+        draw_plan(interview_room, MockOptions())
+
+
+def test_what_is_no_plan_is_refused(workspace: Workspace) -> None:
+    plan = draw_plan(workspace, MockOptions(45, "research", 1))
+    document = plan_document(plan)
+    assert plan_of(document) == plan, "a bank without follow-ups and one challenge is enough"
+    assert [part.name for part in plan.parts] == ["warm-up", "deep-dive", "whiteboard"]
+    part, card = {"name": "warm-up", "minutes": 3, "items": []}, {"kind": "card", "id": "a"}
+    parts: list[Any] = ["x", part, {**part, "items": ["x"]}, {**part, "items": [{**card, "id": ""}]}]
+    parts += [{**part, "name": "coffee", "items": [card]}, {**part, "minutes": True, "items": [card]}]
+    damages: list[dict[str, Any]] = [{"parts": [one]} for one in parts]
+    damages += [{"parts": []}, {"parts": "x"}, {"level": "junior"}, {"minutes": 10_000}, {"seed": -1}]
+    for damage in damages:
+        with pytest.raises(ValueError, match=r"^(not|no|none|a) "):
+            plan_of({**document, **damage})
+
+
+EXAMPLES = int(os.environ.get("ATTN_EXAMPLES", "10"))
+Results = dict[int, float]
+
+
+def is_asked(machine: Interviews) -> bool:
+    return machine.interview.asked is not None
+
+
+def is_code(machine: Interviews) -> bool:
+    return machine.interview.item is not None and machine.interview.item.is_code
+
+
+def is_open(machine: Interviews) -> bool:
+    return not machine.interview.state.is_over
+
+
+class Interviews(RuleBasedStateMachine):
+    """`given` is each item's score as the learner saw it; `before` the scores before each step."""
+
+    def __init__(self, root: Path, open_home: Callable[[Home, Callable[[], datetime]], Workspace]) -> None:
+        super().__init__()
+        self.home, self.open_home = Home(Path(mkdtemp(dir=root))), open_home
+        self.now = datetime(2026, 6, 12, 9, tzinfo=UTC)
+        self.workspace = self.open_home(self.home, lambda: self.now)
+        self.given: Results = {}
+        self.before: list[tuple[Results, int | None]] = []
+
+    @initialize(minutes=st.sampled_from([10, 15, 30, 60]), level=st.sampled_from(LEVELS), seed=st.integers(0, 99))
+    def begin(self, minutes: int, level: Level, seed: int) -> None:
+        self.interview = MockInterview.begin(self.workspace, MockOptions(minutes, level, seed))
+
+    def step(self, act: Callable[[], None], came_to: float | None = None) -> None:
+        place = self.interview.state.place
+        before = dict(self.given)
+        act()
+        self.before.append((before, place))
+        if came_to is not None and place is not None:
+            self.given[place] = came_to
+
+    def leave_by(self, act: Callable[[], None]) -> None:
+        assert self.interview.state.place is not None
+        self.step(act, self.given.get(self.interview.state.place, 0.0))
+
+    @precondition(is_asked)
+    @rule(ticks=st.sets(st.integers(0, 2)), credit=st.integers(0, 2), right=st.booleans(), seconds=st.integers(0, 90))
+    def answer(self, ticks: set[int], credit: int, right: bool, seconds: int) -> None:
+        asked = self.interview.asked
+        assert asked is not None
+        if asked.card.drawn:
+            asked.choose([asked.card.drawn.index(0 if right else 2)])
+        self.now += timedelta(seconds=seconds)
+        self.interview.reveal()
+        asked.ticked = ticks
+        marked = float(right)
+        spoken = len(ticks) / 3 if asked.card.points else credit / 2
+        self.step(lambda: self.interview.answer(credit), marked if asked.card.kind == "choice" else spoken)
+
+    @precondition(is_open)
+    @rule()
+    def skip(self) -> None:
+        self.leave_by(self.interview.skip)
+
+    @precondition(is_code)
+    @rule(got=st.integers(0, 3), minutes=st.integers(0, 8))
+    def grade(self, got: int, minutes: int) -> None:
+        self.now += timedelta(minutes=minutes)
+        place = self.interview.state.place
+        assert place is not None
+        best = max(got / 3, self.given.get(place, 0.0))
+        self.step(lambda: self.interview.tick_code(got, 3), best)
+
+    @precondition(is_open)
+    @rule()
+    def leave_the_part(self) -> None:
+        self.leave_by(self.interview.leave_part)
+
+    @precondition(lambda self: is_open(self) and len(self.before) > 12)
+    @rule()
+    def end(self) -> None:
+        self.leave_by(self.interview.end)
+
+    @rule(seconds=st.integers(1, 200))
+    def time_passes(self, seconds: int) -> None:
+        self.now += timedelta(seconds=seconds)
+
+    @precondition(lambda self: self.before)
+    @rule(outside=st.booleans())
+    def undo(self, outside: bool) -> None:
+        if outside:
+            take_back(self.workspace)
+            state = mock_log.state_of(self.workspace, self.interview.state.id)
+            assert state is not None
+            self.interview = MockInterview(self.workspace, state)
+        else:
+            self.interview.undo()
+        self.given, place = self.before.pop()
+        assert self.interview.state.place == place
+
+    @precondition(is_open)
+    @rule(hours=st.integers(0, 30))
+    def quit_and_come_back(self, hours: int) -> None:
+        place, spent = self.interview.state.place, self.interview.time.spent_ms
+        self.interview.pause()
+        self.reopen(hours)
+        assert (self.interview.state.place, self.interview.time.spent_ms) == (place, spent)
+
+    @precondition(is_open)
+    @rule(hours=st.integers(0, 30))
+    def crash_and_come_back(self, hours: int) -> None:
+        place, spent = self.interview.state.place, self.interview.time.spent_ms
+        self.reopen(hours)
+        assert self.interview.state.place == place and self.interview.time.spent_ms <= spent
+
+    def reopen(self, hours: int) -> None:
+        self.workspace.close()
+        self.now += timedelta(hours=hours)
+        self.workspace = self.open_home(self.home, lambda: self.now)
+        found = MockInterview.resume(self.workspace)
+        assert found is not None
+        self.interview = found
+
+    @invariant()
+    def the_log_says_what_was_given(self) -> None:
+        if not hasattr(self, "interview"):
+            return
+        state = mock_log.state_of(self.workspace, self.interview.state.id)
+        assert state is not None and state.place == self.interview.state.place
+        assert {place: result.credit for place, result in state.results.items()} == pytest.approx(self.given)
+        report = report_of(self.workspace, state)
+        assert sum(part.asked for part in report.parts) == len(self.given) and 0 <= report.share <= 1
+        assert sum(part.credit for part in report.parts) == pytest.approx(sum(self.given.values()))
+        assert report.is_open == (state.place is not None)
+        assert sum(part.asked + part.not_asked for part in report.parts) == len(state.plan.items)
+
+    @invariant()
+    def what_is_over_asks_nothing(self) -> None:
+        if hasattr(self, "interview") and self.interview.state.is_over:
+            assert self.interview.asked is None and self.interview.item is None
+            with pytest.raises(UsageError):
+                self.interview.skip()
+
+    def teardown(self) -> None:
+        assert list(self.workspace.store.schedules.all()) == []
+        self.workspace.close()
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_and_the_score_is_what_was_given(tmp_path: Path) -> None:
+    bank, impl = write_bank(tmp_path / "bank"), write_impl(tmp_path / "impl")
+
+    def open_home(home: Home, clock: Callable[[], datetime]) -> Workspace:
+        return Workspace.open(home, clock, settings=Settings(), quizbank=bank, impl=impl)
+
+    chosen = settings(max_examples=EXAMPLES, stateful_step_count=30)
+    quiet = settings(chosen, deadline=None, suppress_health_check=list(HealthCheck))
+    stateful.run_state_machine_as_test(lambda: Interviews(tmp_path, open_home), settings=quiet)

@@ -1,21 +1,25 @@
-"""The plan as a use case: a pure function of log, settings and clock, which reports omitted cards."""
+"""The plan as a use case, with clock changes and learners who travel."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from math import exp, log
 from pathlib import Path
 from random import Random
+from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from attncli.config import Settings
+from attncli.config import WEEKDAYS, Settings
 from attncli.domain.grade_report import GradeReport
 from attncli.domain.log_row import Rating, RowKind
 from attncli.errors import UsageError
 from attncli.memory import queue_order
 from attncli.memory.forecast import FIRST_RATINGS, Expected
+from attncli.memory.scheduler import StudyCalendar
 from attncli.paths import Home
 from attncli.practice import plan as plan_basis
 from attncli.practice import record
@@ -23,9 +27,12 @@ from attncli.practice.challenges import standings
 from attncli.practice.grade import record_attempt
 from attncli.practice.plan import Plan, interview_of, make_plan
 from attncli.practice.plan_text import countdown, left_out_lines
+from attncli.practice.record import take_back
+from attncli.practice.stats import forecast, progress
 from attncli.practice.today import due_counts
 from attncli.practice.workspace import Workspace
 from attncli.store import log as store_log
+from clock_changes import CLOCK_CHANGES, near_changes, starts
 from moved_clock import Clock
 
 from ..support.interviews import write_bank, write_impl
@@ -38,31 +45,24 @@ def in_days(workspace: Workspace, days: int) -> date:
 
 
 def with_date(open_workspace: Open, days: int, **settings: object) -> Workspace:
-    day = in_days(open_workspace("probe"), days)
-    return open_workspace(interview=day, fuzz=False, **settings)
+    workspace = open_workspace(fuzz=False, **settings)
+    workspace.adopt(workspace.settings._replace(interview=in_days(workspace, days)))
+    return workspace
 
 
-def test_without_a_date_the_two_ways_to_give_one_are_named(workspace: Workspace) -> None:
+def test_no_date_a_past_or_a_far_one_is_refused_and_today_is_not(open_workspace: Open) -> None:
     with pytest.raises(UsageError, match=r"--interview .*attn config interview") as error:
-        make_plan(workspace)
-    assert error.value.exit_code == 2
-    assert countdown(workspace) is None
-
-
-def test_a_past_or_far_date_is_refused_and_today_is_not(open_workspace: Open) -> None:
+        make_plan(open_workspace())
+    assert error.value.exit_code == 2 and countdown(open_workspace()) is None
     workspace = with_date(open_workspace, -1)
     with pytest.raises(UsageError, match="is in the past"):
         make_plan(workspace)
     with pytest.raises(UsageError, match="more than two years away"):
         make_plan(workspace, in_days(workspace, 800))
     assert interview_of(workspace, in_days(workspace, 0)) == in_days(workspace, 0)
+    in_a_leap_year = datetime(2028, 2, 27, 12, tzinfo=UTC)
+    assert interview_of(workspace, date(2030, 2, 27), in_a_leap_year) == date(2030, 2, 27)
     assert countdown(workspace) is None
-
-
-def test_the_date_that_is_asked_for_comes_before_the_one_that_is_set(open_workspace: Open) -> None:
-    workspace = with_date(open_workspace, 9)
-    assert make_plan(workspace).days_left == 9
-    assert make_plan(workspace, in_days(workspace, 4)).days_left == 4
 
 
 def test_every_day_until_the_interview_is_planned_and_none_overfilled(open_workspace: Open) -> None:
@@ -72,12 +72,15 @@ def test_every_day_until_the_interview_is_planned_and_none_overfilled(open_works
     assert all(day.minutes <= day.has_minutes + 1e-9 for day in plan.days)
     assert plan.days[0].new == ("att-01",) and plan.days[1].new == ("kv-01",), "6 cards in 10 days: one a day"
     assert plan.last_pass is not None and plan.last_pass >= in_days(workspace, 3)
+    plan = make_plan(workspace, in_days(workspace, 0))
+    assert (plan.days_left, len(plan.days)) == (0, 1) and plan.days[0].is_last_pass, "this morning is planned"
 
 
-def test_the_minutes_asked_for_come_before_those_that_are_set(open_workspace: Open) -> None:
+def test_the_date_and_minutes_asked_for_come_before_those_that_are_set(open_workspace: Open) -> None:
     workspace = with_date(open_workspace, 5, minutes_per_day=1)
     assert len(make_plan(workspace).days[0].new) == 1
     assert len(make_plan(workspace, minutes=3).days[0].new) == 3
+    assert make_plan(workspace).days_left == 5 and make_plan(workspace, in_days(workspace, 4)).days_left == 4
 
 
 @pytest.mark.parametrize("days", [5, 6])
@@ -91,35 +94,15 @@ def test_the_minutes_that_are_needed_are_the_least_that_leave_nothing_out(open_w
     assert "minutes a day" not in left_out_lines(make_plan(workspace, in_days(workspace, 2)), "en")[0]
 
 
-def test_the_plan_reads_as_many_rows_of_the_log_as_ever_however_long_it_is(
-    open_workspace: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_plan_reads_no_more_rows_of_a_longer_log(open_workspace: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan_basis, "SAMPLED_CARDS", 1)
     workspace = with_date(open_workspace, 10)
     for card in ("att-01", "att-02", "kv-01"):
         record.answer(workspace, card, Rating.GOOD)
-    read = list[str]()
-    row_of = store_log.row_of
+    read, row_of = list[str](), store_log.row_of
     monkeypatch.setattr(store_log, "row_of", lambda raw: read.append(str(raw[1])) or row_of(raw))
     assert make_plan(workspace).reviews_known == 0
     assert len(read) == 1
-
-
-def test_an_easy_day_has_fewer_minutes_and_a_free_one_none(open_workspace: Open) -> None:
-    weekdays = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-    today = in_days(open_workspace("probe"), 0).weekday()
-    easy = ((weekdays[(today + 1) % 7], 50), (weekdays[(today + 2) % 7], 0))
-    plan = make_plan(with_date(open_workspace, 4, minutes_per_day=10, easy_days=easy))
-    assert [day.has_minutes for day in plan.days] == [10, 5, 0, 10]
-    assert plan.days[2].minutes == 0 and not plan.days[2].new and not plan.days[2].reviews
-
-
-def test_a_suspended_card_is_in_no_plan(open_workspace: Open) -> None:
-    workspace = with_date(open_workspace, 5)
-    record.hold(workspace, RowKind.SUSPEND, "att-01")
-    plan = make_plan(workspace)
-    assert "att-01" not in {id for day in plan.days for id in (*day.new, *day.reviews)}
-    assert plan.topics["att"].cards == 2
 
 
 def test_what_was_learned_is_expected_on_the_day_and_the_plan_raises_it(open_workspace: Open) -> None:
@@ -133,12 +116,7 @@ def test_what_was_learned_is_expected_on_the_day_and_the_plan_raises_it(open_wor
     assert found is not None and (found.days_left, found.recall) == (10, pytest.approx(plan.stopped.recall, abs=1e-4))
 
 
-def test_on_the_day_itself_this_morning_is_planned(open_workspace: Open) -> None:
-    plan = make_plan(with_date(open_workspace, 0))
-    assert (plan.days_left, len(plan.days)) == (0, 1) and plan.days[0].is_last_pass
-
-
-def test_times_are_learned_slowly_and_neither_clicks_nor_idle_hours_count(
+def test_times_are_learned_slowly_without_clicks_and_idle_hours(
     open_workspace: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace = with_date(open_workspace, 10)
@@ -192,15 +170,12 @@ def study_today(workspace: Workspace, clock: Clock, plan: Plan, draw: Random) ->
 
 
 def test_an_undone_review_is_read_as_the_schedule_reads_it(open_workspace: Open) -> None:
-    from attncli.practice.record import take_back
-
     workspace = with_date(open_workspace, 10)
-    first = record.answer(workspace, "att-01", Rating.EASY, workspace.clock() - timedelta(days=20))
-    again = record.answer(workspace, "att-01", Rating.AGAIN, workspace.clock() - timedelta(days=1))
+    for rating, days in ((Rating.EASY, 20), (Rating.AGAIN, 1)):
+        record.answer(workspace, "att-01", rating, workspace.clock() - timedelta(days=days))
     assert make_plan(workspace).reviews_known == 1
     take_back(workspace)
     assert make_plan(workspace).reviews_known == 0
-    assert first.row != again.row
 
 
 def test_what_was_studied_today_is_taken_off_today_and_the_queue_says_the_same(open_workspace: Open) -> None:
@@ -215,7 +190,7 @@ def test_what_was_studied_today_is_taken_off_today_and_the_queue_says_the_same(o
     assert due_counts(workspace).new == 0
 
 
-def test_a_buried_card_leaves_todays_list_with_its_minutes_and_no_other_day(open_workspace: Open) -> None:
+def test_a_buried_card_leaves_todays_list_and_a_suspended_one_the_plan(open_workspace: Open) -> None:
     workspace = with_date(open_workspace, 10)
     before = make_plan(workspace).days
     card = before[0].new[0]
@@ -223,6 +198,10 @@ def test_a_buried_card_leaves_todays_list_with_its_minutes_and_no_other_day(open
     after = make_plan(workspace).days
     assert card not in after[0].new and set(after[0].new) == set(before[0].new) - {card}
     assert after[0].minutes < before[0].minutes and after[1:] == before[1:]
+    record.hold(workspace, RowKind.SUSPEND, "att-01")
+    plan = make_plan(workspace)
+    assert "att-01" not in {id for day in plan.days for id in (*day.new, *day.reviews)}
+    assert plan.topics["att"].cards == 2
 
 
 def test_a_challenge_that_is_solved_today_comes_on_no_later_day_before_it_is_due(
@@ -236,3 +215,100 @@ def test_a_challenge_that_is_solved_today_comes_on_no_later_day_before_it_is_due
         (due,) = [found.schedule.due_day for found in standings(home) if found.schedule]
         assert due > home.moment().day + 1
         assert id not in make_plan(home).days[1].code
+
+
+SECOND = timedelta(seconds=1)
+FEW = settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def settled(fresh: Open, zone: str, start: time = time(4), **settings: object) -> Workspace:
+    """Open a new learner's workspace with study days in this zone."""
+    workspace = fresh(**settings)
+    move_to(workspace, zone, start)
+    return workspace
+
+
+def move_to(workspace: Workspace, zone: str, start: time = time(4)) -> None:
+    workspace.calendar = StudyCalendar(start, ZoneInfo(zone))
+
+
+@FEW
+@given(near_changes, starts, st.sampled_from([zone for zone, _ in CLOCK_CHANGES]), st.sampled_from(list(Rating)))
+def test_a_review_is_due_from_the_first_moment_of_its_day_wherever_the_learner_is(
+    fresh: Open, change: tuple[str, datetime], start: time, destination: str, rating: Rating
+) -> None:
+    zone, at = change
+    workspace = settled(fresh, zone, start)
+    record.answer(workspace, "att-01", Rating.EASY, at)
+    schedule = record.answer(workspace, "att-01", rating, at + timedelta(days=9)).schedule
+    if schedule.interval_days < 1:
+        return
+    move_to(workspace, destination, start)
+    due_day = schedule.review_day + round(schedule.interval_days)
+    begins = workspace.calendar.starts_at(due_day)
+    assert [due_counts(workspace, now).review for now in (begins - SECOND, begins)] == [0, 1]
+    later = forecast(workspace, workspace.moment(begins - SECOND), 3)
+    assert sum(day.due for day in later) == 1 and later[0].due == 0
+
+
+@FEW
+@given(near_changes, starts, st.integers(1, 12))
+def test_a_plan_has_every_date_once_and_is_the_same_all_day_long(
+    fresh: Open, change: tuple[str, datetime], start: time, days: int
+) -> None:
+    zone, at = change
+    workspace = settled(fresh, zone, start, minutes_per_day=20, easy_days=(("sat", 50), ("sun", 0)))
+    today = workspace.calendar.day(at)
+    interview = date.fromordinal(today + days)
+    first, last = workspace.calendar.starts_at(today), workspace.calendar.ends_at(today) - SECOND
+    plan = make_plan(workspace, interview, at=at)
+    assert make_plan(workspace, interview, at=first) == plan == make_plan(workspace, interview, at=last)
+    assert plan.days_left == days
+    assert [day.date.toordinal() for day in plan.days] == list(range(today, today + days))
+    percent = {"sat": 50, "sun": 0}
+    for day in plan.days:
+        exists = workspace.calendar.exists(day.date.toordinal())
+        assert day.has_minutes or not (day.minutes or day.cards)
+        assert day.has_minutes == 20 * percent.get(WEEKDAYS[day.date.weekday()], 100) / 100 * exists
+
+
+@pytest.mark.parametrize(("zone", "change"), CLOCK_CHANGES)
+def test_one_review_a_day_is_a_streak_across_every_change(fresh: Open, zone: str, change: datetime) -> None:
+    workspace = settled(fresh, zone)
+    today = change.toordinal() + 3
+    studied = [day for day in range(today - 6, today) if workspace.calendar.exists(day)]
+    for day in studied:
+        begins, ends = workspace.calendar.starts_at(day), workspace.calendar.ends_at(day)
+        record.answer(workspace, "att-01", Rating.GOOD, begins + (ends - begins) / 2)
+    found = progress(workspace, workspace.calendar.starts_at(today))
+    assert found.streak_days == len(studied)
+    assert list(found.per_day) == [date.fromordinal(day).isoformat() for day in studied]
+
+
+@FEW
+@given(near_changes, st.integers(1, 86_399))
+def test_a_clock_set_back_leaves_all_readable(fresh: Open, change: tuple[str, datetime], seconds: int) -> None:
+    zone, at = change
+    workspace = settled(fresh, zone)
+    record.answer(workspace, "att-01", Rating.EASY, at)
+    earlier = at - timedelta(seconds=seconds)
+    due, found = due_counts(workspace, earlier), progress(workspace, earlier)
+    assert (due.learning, due.review, found.reviews, found.seen) == (0, 0, 1, 1)
+    assert 0.99 <= found.topics["att"].recall <= 1 and found.streak_days in (0, 1)
+    workspace.clock = lambda: earlier
+    again = record.answer(workspace, "att-01", Rating.GOOD)
+    assert again.at > at and again.schedule.repetitions == 2 and again.schedule.interval_days >= 1
+
+
+def test_who_lives_a_date_twice_flying_over_the_date_line_keeps_streak_and_quota(fresh: Open) -> None:
+    workspace = settled(fresh, "Pacific/Auckland", new_per_day=2)
+    in_auckland = datetime(2026, 6, 9, 21, tzinfo=UTC)
+    for day in range(3):
+        record.answer(workspace, "att-01", Rating.GOOD, in_auckland + timedelta(days=day))
+    record.answer(workspace, "att-02", Rating.GOOD, in_auckland + timedelta(days=2))
+    move_to(workspace, "America/Los_Angeles")
+    in_los_angeles = in_auckland + timedelta(days=2, hours=14)
+    assert workspace.calendar.day(in_los_angeles) == date(2026, 6, 12).toordinal()
+    assert due_counts(workspace, in_los_angeles).new == 1
+    assert progress(workspace, in_los_angeles).streak_days == 3
+    assert due_counts(workspace, in_los_angeles - timedelta(hours=8)).review == 0

@@ -1,24 +1,34 @@
-"""Sync machines through a shared folder, even after copies, restores, interruptions and damaged files."""
+"""Sync machines and import logs, even after copies, restores, interruptions and damaged files."""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import nullcontext
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+import fsrs
 import pytest
 
-from attncli.domain.log_row import LogRow, Rating, Schedule
+from attncli.domain import log_row
+from attncli.domain.log_row import LogRow, Rating, RowKind, Schedule
 from attncli.errors import EnvironmentFailure, UsageError
+from attncli.i18n import Localised
 from attncli.paths import write_bytes
 from attncli.practice import record
 from attncli.practice import sync as sync_module
 from attncli.practice.backups import write_copy
 from attncli.practice.doctor import database_health
-from attncli.practice.sync import read_log, restore, sync
+from attncli.practice.record import take_back
+from attncli.practice.stats import progress
+from attncli.practice.sync import ahead_in_words, read_log, restore, sync
 from attncli.practice.workspace import Workspace
+from moved_clock import Clock
 
 Open = Callable[..., Workspace]
 Act = Callable[[Workspace], object]
@@ -69,23 +79,8 @@ def diverged(open_workspace: Open, then: Act = lambda workspace: None) -> Worksp
     return one
 
 
-def test_a_shared_folder_brings_three_machines_together(open_workspace: Open, shared: Path) -> None:
-    machines = [open_workspace(name) for name in "abc"]
-    for number, machine in enumerate(machines):
-        for _ in range(number + 1):
-            record.answer(machine, "att-01", Rating.GOOD)
-    for machine in [*machines, *machines]:
-        sync(machine, shared)
-    assert {machine.store.log.length() for machine in machines} == {6}
-    assert len({str(schedules(machine)) for machine in machines}) == 1
-    assert sorted(path.name for path in shared.iterdir()) == sorted(
-        f"{m.store.history.machine}.jsonl" for m in machines
-    )
-    assert sync(machines[0], shared).received == 0
-
-
 def test_nothing_is_written_where_nothing_is_new(open_workspace: Open, shared: Path) -> None:
-    one, other = open_workspace("one"), open_workspace("other")
+    one, other, third = (open_workspace(name) for name in ("one", "other", "third"))
     record.answer(one, "att-01", Rating.GOOD)
     file = sync(one, shared).file
     before = file.stat()
@@ -93,40 +88,30 @@ def test_nothing_is_written_where_nothing_is_new(open_workspace: Open, shared: P
     sync(other, shared)
     assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     assert [path.name for path in shared.iterdir()] == [file.name]
-
-
-def test_a_folder_that_is_not_there_is_named(workspace: Workspace, tmp_path: Path) -> None:
+    assert sync_module.import_file(third, file).new == 1, "the export of one is the import of the other"
+    assert sync(third, shared).received == 0 and schedules(third) == schedules(one)
     with pytest.raises(UsageError, match=r"there is no folder .*create it"):
-        sync(workspace, tmp_path / "nowhere")
+        sync(one, shared / "nowhere")
 
 
-def test_what_an_older_backup_lacks_comes_back_from_the_folder(
-    workspace: Workspace, shared: Path, tmp_path: Path
-) -> None:
+def test_what_a_backup_lacks_comes_back_from_the_folder(workspace: Workspace, shared: Path, tmp_path: Path) -> None:
+    monday = tmp_path / "monday.jsonl"
     record.answer(workspace, "att-01", Rating.GOOD)
-    write_copy(workspace.store.log.everything(), tmp_path / "monday.jsonl")
+    write_copy(workspace.store.log.everything(), monday)
     for card in ("att-02", "kv-01", "kv-02"):
         record.answer(workspace, card, Rating.GOOD)
     before, machine, file = rows_in(workspace), workspace.store.history.machine, sync(workspace, shared).file
-    assert restore(workspace, tmp_path / "monday.jsonl").missing == 3
-    assert rows_in(workspace) == before[:1]
+    done = restore(workspace, monday)
+    restore(workspace, monday)  # within the same second
+    assert done.missing == 3 and rows_in(workspace) == before[:1]
+    assert done.kept and ids_in(done.kept) == set(before), "the second restore keeps what the first one kept"
     assert sync(workspace, shared).received == 3
     assert rows_in(workspace) == before and ids_in(file) == set(before)
     record.answer(workspace, "att-01", Rating.GOOD)
     assert workspace.store.history.machine != machine and sync(workspace, shared).file != file
 
 
-def test_a_second_restore_keeps_what_the_first_one_kept(workspace: Workspace, tmp_path: Path) -> None:
-    record.answer(workspace, "att-01", Rating.GOOD)
-    write_copy(workspace.store.log.everything(), tmp_path / "monday.jsonl")
-    record.answer(workspace, "att-02", Rating.GOOD)
-    before = set(rows_in(workspace))
-    kept = restore(workspace, tmp_path / "monday.jsonl").kept
-    restore(workspace, tmp_path / "monday.jsonl")  # within the same second
-    assert kept and ids_in(kept) == before
-
-
-def test_a_row_that_is_written_during_a_restore_is_kept(
+def test_a_row_written_during_a_restore_is_kept(
     open_workspace: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, app = open_workspace("one"), open_workspace("one")
@@ -189,33 +174,24 @@ def test_a_sync_that_breaks_off_takes_no_row_out_of_the_folder(
         write_bytes(path, content)
 
     monkeypatch.setattr("attncli.practice.sync.write_bytes", write)
-    if writes < 2:
-        with pytest.raises(EnvironmentFailure, match="free some disk space"):
-            sync(one, shared)
-    else:
+    with nullcontext() if writes == 2 else pytest.raises(EnvironmentFailure, match="free some disk space"):
         sync(one, shared)
     assert before <= ids_in_folder(shared)
 
 
-def test_a_cache_that_knows_another_file_of_the_same_size_is_made_anew(open_workspace: Open) -> None:
+def test_the_cache_of_another_history_or_home_is_made_anew(open_workspace: Open) -> None:
     caches: list[bytes] = []
 
     def keep(workspace: Workspace) -> None:
         workspace.store.close()
         caches.append(workspace.home.database.read_bytes())
 
-    one = diverged(open_workspace, keep)
-    rows, home = rows_in(one), one.home
-    one.close()
-    home.database.write_bytes(caches[0])
-    assert rows_in(open_workspace("one")) == rows
-
-
-def test_the_cache_of_another_home_is_made_anew(open_workspace: Open) -> None:
-    with open_workspace("one") as one, open_workspace("other") as other:
-        record.answer(one, "att-01", Rating.GOOD)
+    with diverged(open_workspace, keep) as one, open_workspace("other") as other:
+        rows = rows_in(one)
     shutil.copy(one.home.database, other.home.database)
     assert rows_in(open_workspace("other")) == []
+    one.home.database.write_bytes(caches[0])  # it knows another file of the same size
+    assert rows_in(open_workspace("one")) == rows
 
 
 @pytest.mark.parametrize(
@@ -248,11 +224,9 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_merged(open_workspace: Ope
     (shared / "folder.jsonl").mkdir()
     (shared / ".hidden.jsonl").write_text("nonsense")
     done = sync(other, shared)
+    said = "".join(map(str, done.faults))
     assert done.received == 1 and len(done.faults) == 3
-    assert f"{file}:2: " in "".join(map(str, done.faults)) and "folder.jsonl is not a file" in "".join(
-        map(str, done.faults)
-    )
-    assert "skipped 1 of 2 rows" in "".join(map(str, done.faults))
+    assert f"{file}:2: " in said and "folder.jsonl is not a file" in said and "skipped 1 of 2 rows" in said
     assert file.read_bytes() == whole[:-20], "the file of another machine is left as it is"
     sync(one, shared)
     assert file.read_bytes() == whole and sync(other, shared).received == 1
@@ -264,8 +238,7 @@ def test_a_row_whose_checksum_does_not_fit_is_named_and_left_out(open_workspace:
     for card in ("att-01", "att-02"):
         record.answer(one, card, Rating.GOOD)
     file = sync(one, shared).file
-    whole = file.read_bytes()
-    file.write_bytes(whole.replace(b'"rating":3', b'"rating":1', 1))
+    file.write_bytes(file.read_bytes().replace(b'"rating":3', b'"rating":1', 1))
     shutil.copy(file, shared / "copy.jsonl")
     done = sync(other, shared)
     assert ratings(other) == [3] and f"{file}:1: " in "".join(map(str, done.faults))
@@ -322,34 +295,249 @@ def test_parts_of_dead_runs_are_ignored_and_removed(workspace: Workspace, shared
     assert not dead.exists() and alive.exists(), "another run may be writing the younger one"
 
 
-def test_no_room_in_the_folder_leaves_the_own_file_as_it_was(
-    workspace: Workspace, shared: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_room_the_own_file_stays(workspace: Workspace, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record.answer(workspace, "att-01", Rating.GOOD)
     file = sync(workspace, shared).file
     before = file.read_bytes()
     record.answer(workspace, "att-02", Rating.GOOD)
-
-    def full(handle: int) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(EnvironmentFailure, match="free some disk space"):
-        sync(workspace, shared)
+    with monkeypatch.context() as full:
+        full.setattr(os, "fsync", no_room)
+        with pytest.raises(EnvironmentFailure, match="free some disk space"):
+            sync(workspace, shared)
     assert file.read_bytes() == before and [path.name for path in shared.iterdir()] == [file.name]
-
-
-def test_a_folder_in_place_of_the_own_file_is_named(workspace: Workspace, shared: Path) -> None:
-    record.answer(workspace, "att-01", Rating.GOOD)
-    (shared / f"{workspace.store.history.machine}.jsonl").mkdir()
-    with pytest.raises(UsageError, match=rf"cannot write .*{workspace.store.history.machine}.jsonl"):
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(UsageError, match=rf"cannot write .*{file.name}"):
         sync(workspace, shared)
-    assert len(rows_in(workspace)) == 1
+    assert len(rows_in(workspace)) == 2
 
 
-def test_the_export_of_one_is_the_import_of_the_other(open_workspace: Open, shared: Path) -> None:
+CARDS = ["att-01", "kv-01"]
+ROW = {
+    "id": "x-1",
+    "machine": "x",
+    "kind": "review",
+    "subject": "att-01",
+    "at": "2026-06-01T10:00:00Z",
+    "day": 739768,
+    "payload": {"rating": 3},
+}
+STORED = {"check": "stable", "record": "case", "profile": "large", "draws": [2], "values": [["bool", [1], "AQ=="]]}
+
+
+def no_room(handle: int) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def lines_in(path: Path, *rows: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def write(workspace: Workspace, path: Path) -> Path:
+    sync_module.write_lines(path, sync_module.exported(workspace, []))
+    return path
+
+
+def test_a_log_goes_out_and_in_again_unchanged(open_workspace: Open, tmp_path: Path) -> None:
     one, other = open_workspace("one"), open_workspace("other")
+    for rating in (Rating.GOOD, Rating.EASY):
+        record.answer(one, "att-01", rating)
+    take_back(one)
+    record.hold(one, RowKind.SUSPEND, "att-02")
+    record.answer(one, "att-03", Rating.HARD, details={"note": "line\u2028 separator, 中文"})
+    file = write(one, tmp_path / "log.jsonl")
+    assert sync_module.import_file(other, file).new == 5
+    assert sync_module.import_file(other, file).new == 0, "twice is once"
+    assert list(other.store.log.everything()) == list(one.store.log.everything())
+    assert schedules(other) == schedules(one) and other.store.schedules.hold("att-02") == (True, 0)
+    assert progress(other).reviews == 2
+
+
+def test_what_is_done_with_challenges_says_nothing_about_a_card(workspace: Workspace, tmp_path: Path) -> None:
+    answered = record.answer(workspace, "att-01", Rating.GOOD)
+    acts = {"hint": {"number": 1}, "start": {}, "solution": {}, "attempt": {"verdict": "accepted"}, "tag": {}}
+    for kind, payload in acts.items():
+        file = lines_in(tmp_path / "log.jsonl", {**ROW, "id": kind, "kind": kind, "payload": payload})
+        assert sync_module.import_file(workspace, file).new == 1
+        assert workspace.store.schedules.get("att-01") == answered.schedule, kind
+    workspace.derive_all()
+    assert workspace.store.schedules.get("att-01") == answered.schedule
+
+
+def test_rows_of_unknown_cards_and_fits_of_other_machines_are_used(open_workspace: Open, tmp_path: Path) -> None:
+    workspace = open_workspace(fuzz=False)
+    record.answer(workspace, "att-01", Rating.EASY)
+    before = schedules(workspace)["att-01"]
+    weights = [*fsrs.scheduler.DEFAULT_PARAMETERS]
+    weights[3] = 20.0
+    fit = {**ROW, "id": "x-2", "kind": RowKind.FIT, "subject": "", "payload": {"parameters": weights}}
+    file = lines_in(tmp_path / "log.jsonl", {**ROW, "subject": "elsewhere-7"}, fit)
+    assert sync_module.import_file(workspace, file).new == 2
+    assert schedules(workspace)["elsewhere-7"].repetitions == 1
+    assert schedules(workspace)["att-01"].stability_days == 20.0 != before.stability_days
+    assert workspace.policy.parameters == tuple(weights)
+
+
+def attempts(*details: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"kind": "attempt", "payload": {"verdict": "accepted", **detail}} for detail in details]
+
+
+NO_ROWS = [
+    *("not json", "[]", "null", '{"id": NaN}', "[" * 100_000, json.dumps(ROW)[:-1] + ', "id": "x-2"}'),
+    *(json.dumps(ROW).replace('"rating": 3', f'"rating": 3, "x": {number}') for number in ("1e999", "Infinity")),
+    json.dumps({key: value for key, value in ROW.items() if key != "at"}),
+]
+NO_FIELDS: list[dict[str, Any]] = [
+    *({"id": id} for id in ("", "x" * 500, "\ud800", "a\u202eb")),
+    *({"at": at} for at in ("2026-06-01T10:00:00", "9999-12-31T23:59:59Z", 5)),
+    *({"day": day} for day in ("today", True, 10**30, 739768 + 40)),
+    *({"payload": payload} for payload in ([], {}, {"rating": 5}, {"rating": True}, {"rating": 3.0})),
+    *({"payload": {"rating": 3, **more}} for more in ({"points": "all"}, {"elapsed_ms": 10**30}, {"correct": 1})),
+    {"payload": {"rating": 3, "more": "x" * 20_000}},
+    {"payload": {"rating": 3, "more": [[[[[[[[[1]]]]]]]]]}},
+    {"payload": {"rating": 3, **{str(n): n for n in range(70)}}},
+    *({"kind": "unheard-of"}, {"machine": "a\x1b[31m"}, {"subject": ""}, {"kind": "undo", "payload": {}}),
+    *({"kind": "hint", "payload": {"number": "1"}}, {"kind": "start", "payload": {"bug": 5}}),
+    *({"kind": "fit", "payload": {"parameters": weights}} for weights in ([1, 2, 3], ["a"] * 21, [1e9] * 21)),
+    *attempts({"verdict": "maybe"}, {"seconds": -1}, {"sha256": "A" * 64}, {"source": 5}, {"source": "\x1b[31m"}),
+    *attempts({"checks": [5]}, {"diagnosis": "x"}, {"stored": 5}, {"stored": [5]}),
+    *attempts(*({"stored": [{**STORED, "draws": draws}]} for draws in ([20_000], [1] * 5000))),
+    *attempts({"stored": [{**STORED, "check": "unheard-of"}]}, {"stored": [{**STORED, "more": 1}]}),
+    *attempts({"stored": [{**STORED, "record": "__import__('os')"}]}),
+    *attempts({"stored": [{**STORED, "values": [["float32", [10**6, 10**6], ""]]}]}),
+    *attempts(*({"stored": [{**STORED, "values": [["float32", [1], text]]}]} for text in ("AAAA", "!!!!!!=="))),
+]
+
+
+def test_a_line_that_is_no_row_is_named_and_nothing_is_merged(workspace: Workspace, tmp_path: Path) -> None:
+    file = tmp_path / "log.jsonl"
+    for line in (*NO_ROWS, *(json.dumps({**ROW, **fields}) for fields in NO_FIELDS)):
+        file.write_text(json.dumps(ROW) + "\n" + line + "\n", encoding="utf-8", errors="surrogatepass")
+        with pytest.raises(UsageError, match=f"{file}:2: ") as refusal:
+            sync_module.import_file(workspace, file)
+        assert len(str(refusal.value)) < 600
+        assert workspace.store.log.length() == 0, line[:200]
+
+
+def test_files_of_another_encoding_are_refused_and_of_another_system_read(workspace: Workspace, tmp_path: Path) -> None:
+    file = tmp_path / "log.jsonl"
+    with pytest.raises(UsageError, match=r"there is no file .*log\.jsonl"):
+        sync_module.import_file(workspace, file)
+    for content in (b"\xff\xfe\x00", json.dumps(ROW).encode("utf-16"), b"\x00" * 100):
+        file.write_bytes(content)
+        with pytest.raises(UsageError, match=rf"{file}:1: not a history row \("):
+            sync_module.import_file(workspace, file)
+    for number, form in enumerate(("{}\n", "{}", "\ufeff{}\n", "{}\r\n", "\n\n  \n{}\n\n")):
+        file.write_bytes(form.format(json.dumps({**ROW, "id": f"x-{number}"})).encode())
+        assert sync_module.import_file(workspace, file).new == 1, form
+
+
+def test_a_line_that_is_too_long_is_refused_without_being_read_whole(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (log_row, sync_module):
+        monkeypatch.setattr(module, "LONGEST_LINE", 1000)
+    file = tmp_path / "log.jsonl"
+    file.write_text(json.dumps({**ROW, "payload": {"rating": 3, "x": "y" * 5000}}) + "\nnonsense\n")
+    with pytest.raises(UsageError, match="too long"):
+        sync_module.import_file(workspace, file)
+    first, second = map(str, read_log(file).faults)
+    assert first.startswith(f"{file}:1: ") and second.startswith(f"{file}:2: ")
+
+
+def test_a_row_with_other_content_is_named_and_nothing_is_merged(workspace: Workspace, tmp_path: Path) -> None:
+    file = lines_in(tmp_path / "log.jsonl", ROW, ROW, {**ROW, "subject": "kv-01"})
+    with pytest.raises(UsageError, match=rf"{file}:3: row x-1"):
+        sync_module.import_file(workspace, file)
+    assert workspace.store.log.length() == 0
+    sync_module.import_file(workspace, lines_in(file, ROW))
+    lines_in(file, {**ROW, "id": "x-2"}, {**ROW, "payload": {"rating": 1}})
+    with pytest.raises(UsageError, match=rf"{file}:2: row x-1 differs from the local one; nothing was merged"):
+        sync_module.import_file(workspace, file)
+    assert [row.payload for row in workspace.store.log.everything()] == [{"rating": 3}]
+
+
+def test_a_backup_and_the_history_of_another_home_are_imported_like_a_log(open_workspace: Open, tmp_path: Path) -> None:
+    one, other, third = (open_workspace(name) for name in ("one", "other", "third"))
     record.answer(one, "att-01", Rating.GOOD)
-    file = sync(one, shared).file
-    assert sync_module.import_file(other, file).new == 1
-    assert sync(other, shared).received == 0 and schedules(other) == schedules(one)
+    record.answer(other, "kv-01", Rating.GOOD)
+    write_copy(one.store.log.everything(), tmp_path / "one.jsonl")
+    assert sync_module.import_file(other, tmp_path / "one.jsonl") == sync_module.Imported(1)
+    assert sync_module.import_file(other, tmp_path / "one.jsonl") == sync_module.Imported(0)
+    assert set(schedules(other)) == {"att-01", "kv-01"}
+    take_back(one)
+    assert sync_module.import_file(third, one.store.history.folder).new == 2
+    assert list(third.store.log.everything()) == list(one.store.log.everything())
+
+
+def test_an_unknown_key_of_a_payload_is_kept_and_travels_on(open_workspace: Open, tmp_path: Path) -> None:
+    one, other = open_workspace("one"), open_workspace("other")
+    newer = {**ROW, "payload": {"rating": 3, "mood": {"words": ["fine", None, 0.5]}}}
+    file = lines_in(tmp_path / "log.jsonl", newer)
+    sync_module.import_file(one, file)
+    sync_module.import_file(other, write(one, file))
+    assert [row.payload for row in other.store.log.everything()] == [newer["payload"]]
+
+
+def test_a_folder_is_imported_whole_or_not_at_all(open_workspace: Open, tmp_path: Path) -> None:
+    one, two, other = (open_workspace(name) for name in ("one", "two", "other"))
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    for workspace, card in ((one, "att-01"), (two, "kv-01")):
+        record.answer(workspace, card, Rating.GOOD)
+        write(workspace, folder / f"{card}.jsonl")
+    bad = folder / "z.jsonl"
+    bad.write_text("nonsense\n")
+    with pytest.raises(UsageError, match=f"{bad}:1: .*nothing was merged"):
+        sync_module.import_file(other, folder)
+    assert other.store.log.length() == 0
+    bad.unlink()
+    before = len(other.store.history.files())
+    assert sync_module.import_file(other, folder).new == 2 and len(other.store.history.files()) == before + 1
+    assert set(schedules(other)) == {"att-01", "kv-01"}
+
+
+def test_a_row_that_no_import_would_take_does_not_keep_the_others_out(open_workspace: Open, tmp_path: Path) -> None:
+    one, other, left_out = open_workspace("one"), open_workspace("other"), list[Localised]()
+    record.answer(one, "att-01", Rating.GOOD, details={"note": "x" * 100_000})
+    record.answer(one, "att-02", Rating.GOOD)
+    sync_module.write_lines(tmp_path / "log.jsonl", sync_module.exported(one, left_out))
+    assert sync_module.import_file(other, tmp_path / "log.jsonl").new == 1
+    assert [str(row) for row in left_out] == [
+        f"row {next(one.store.log.everything()).id}: payload.note: it is too large"
+    ]
+
+
+def test_where_nothing_can_be_written_the_old_file_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = tmp_path / "nowhere" / "log.jsonl"
+    for place, remedy in ((missing, "choose another location"), (tmp_path, "give a file, not a folder")):
+        with pytest.raises(UsageError, match=remedy):
+            sync_module.write_lines(place, ["x"])
+    file = tmp_path / "log.jsonl"
+    file.write_text("old")
+    monkeypatch.setattr(os, "fsync", no_room)
+    with pytest.raises(EnvironmentFailure, match=r"cannot write .*log.jsonl \(No space left.*free some disk space"):
+        sync_module.write_lines(file, ["new"])
+    assert [path.name for path in tmp_path.iterdir()] == ["log.jsonl"] and file.read_text() == "old"
+
+
+FUTURE = datetime(2100, 1, 1, 10, tzinfo=UTC)
+
+
+def test_rows_from_the_future_are_named_until_they_are_taken_back(workspace: Workspace, moving_clock: Clock) -> None:
+    now = workspace.clock()
+    assert ahead_in_words(workspace) == []
+    moving_clock.now = FUTURE
+    for card in ("att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03"):
+        record.answer(workspace, card, Rating.EASY)
+    moving_clock.now = now
+    said = ahead_in_words(workspace)
+    assert "the review of kv-03 is dated 2100-01-01 10:00Z" in str(said[0]) and str(said[5]) == "1 more"
+    assert str(said[6]) == "it counts from that time on; if this clock is wrong, set it"
+    take_back(workspace)
+    record.answer(workspace, "att-01", Rating.GOOD)
+    assert len(ahead_in_words(workspace)) == 6
+    moving_clock.now = FUTURE
+    record.answer(workspace, "att-01", Rating.GOOD)
+    assert ahead_in_words(workspace) == []

@@ -1,27 +1,34 @@
-"""Keep the cache in step with the history: grown, damaged, cut, moved. It is rebuilt if it does not match."""
+"""Keep the cache in step with the history, and read rows back: merged, undone, counted by study day."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
+from collections import defaultdict
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from attncli.domain.log_row import LogRow, RowKind
+from attncli.domain.log_row import LogRow, ReviewDay, RowKind
 from attncli.errors import StoreUnwritable
+from attncli.memory.replay import standing
 from attncli.store.database import Database
 from attncli.store.history import History
+from attncli.store.log import microseconds, moment
 
 AT = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 
-def review(database: Database, subject: str, minute: int) -> LogRow:
-    at = AT + timedelta(minutes=minute)
+def review(database: Database, subject: str = "card", minutes: int = 0) -> LogRow:
+    at = AT + timedelta(minutes=minutes)
     with database.transaction():
-        return database.log.append(RowKind.REVIEW, subject, at, at.toordinal(), {"rating": 3})
+        return database.log.append(RowKind.REVIEW, subject, at, at.toordinal(), {"rating": 3, "说明": "√d"})
 
 
 @pytest.fixture
@@ -40,15 +47,12 @@ def test_a_transaction_that_fails_leaves_nothing(path: Path, rows: list[LogRow])
         with pytest.raises(KeyError), database.transaction():
             database.log.append(RowKind.REVIEW, "kv-09", AT, AT.toordinal(), {"rating": 1})
             raise KeyError
+        with pytest.raises(AssertionError, match="inside a transaction"):
+            database.log.append(RowKind.REVIEW, "kv-09", AT, AT.toordinal(), {"rating": 1})
         assert list(database.log.everything()) == rows
         assert review(database, "kv-04", 99).id not in {row.id for row in rows}, "and it goes on"
     with Database.open(path) as database:
         assert database.log.length() == len(rows) + 1 and database.damages() == []
-
-
-def test_outside_a_transaction_nothing_is_written(path: Path, rows: list[LogRow]) -> None:
-    with Database.open(path) as database, pytest.raises(AssertionError, match="inside a transaction"):
-        database.log.append(RowKind.REVIEW, "kv-09", AT, AT.toordinal(), {"rating": 1})
 
 
 @pytest.mark.parametrize("what", ["deleted", "random", "empty", "another version", "another program", "beside"])
@@ -69,9 +73,7 @@ def test_a_cache_that_does_not_fit_is_made_anew(path: Path, rows: list[LogRow], 
         assert list(database.log.everything()) == rows and database.damages() == []
 
 
-def test_rows_that_were_written_but_not_mirrored_are_read_and_their_subjects_are_stale(
-    path: Path, rows: list[LogRow]
-) -> None:
+def test_rows_that_were_not_mirrored_are_read_and_make_subjects_stale(path: Path, rows: list[LogRow]) -> None:
     """As after a kill between writing and mirroring, or if another machine's file appeared by itself."""
     with History(path.parent).writing() as writer:
         late = writer.add(RowKind.REVIEW, "kv-07", AT, AT.toordinal(), {"rating": 2})
@@ -125,3 +127,122 @@ def test_the_history_is_replaced_as_a_whole_under_a_new_id(path: Path, rows: lis
         assert new.machine != before
     with Database.open(path) as database:
         assert list(database.log.everything()) == [*rows[:4], new] and database.damages() == []
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    with Database.open(tmp_path / "cache.db") as opened:
+        yield opened
+
+
+def refuse(row: LogRow) -> None:
+    raise ValueError("refused")
+
+
+@given(st.datetimes(datetime(1990, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC)))
+def test_moments_survive_to_the_microsecond(at: datetime) -> None:
+    assert moment(microseconds(at)) == at
+
+
+def test_what_is_written_is_read_in_order_though_of_one_moment(database: Database) -> None:
+    rows = [review(database) for _ in range(20)]
+    assert list(database.log.everything()) == database.log.of_subjects(["card"]) == rows
+    assert rows[0].payload["说明"] == "√d" and sorted(row.id for row in rows) == [row.id for row in rows]
+
+
+def test_undone_reviews_are_not_counted_nor_taken_back_twice(database: Database) -> None:
+    first, second = review(database, "a", minutes=5), review(database, "b", minutes=0)
+    with database.transaction():
+        database.log.merge([LogRow("z", "other", RowKind.REVIEW, "card", AT, 1, {"rating": 1})], refuse)
+    assert database.log.last_here([RowKind.REVIEW]) == second, "reviews of another machine are not taken back"
+    for target, left in ((second, first), (first, None)):
+        with database.transaction():
+            database.log.append(RowKind.UNDO, target.subject, AT, 1, {"row": target.id})
+        assert database.log.last_here([RowKind.REVIEW]) == left
+    assert [day.reviews for day in database.log.review_days()] == [1]
+
+
+def test_by_subject_gives_each_subject_whole(database: Database) -> None:
+    for number in range(30):
+        review(database, f"card-{number % 7}", minutes=-number)
+    groups = list(database.log.by_subject())
+    assert [subject for subject, _ in groups] == sorted(f"card-{n}" for n in range(7))
+    assert all(rows == database.log.of_subjects([subject]) for subject, rows in groups)
+
+
+merged_rows = st.lists(
+    st.builds(
+        lambda number, machine: LogRow(f"{number:03}-{machine}", machine, RowKind.REVIEW, "card", AT, 1, {"rating": 2}),
+        st.integers(0, 30),
+        st.sampled_from("ab"),
+    ),
+    max_size=20,
+    unique_by=lambda row: row.id,
+)
+
+
+@settings(max_examples=12)
+@given(merged_rows, merged_rows)
+def test_merging_is_a_union_in_any_order_and_any_number_of_times(one: list[LogRow], other: list[LogRow]) -> None:
+    found = []
+    for order in ((one, other), (other, one, other, one)):
+        with TemporaryDirectory() as folder, Database.open(Path(folder, "cache.db")) as database:
+            for batch in order:
+                with database.transaction():
+                    database.log.merge(batch, refuse)
+            found.append(list(database.log.everything()))
+    assert found[0] == found[1]
+    assert {row.id for row in found[0]} == {row.id for row in [*one, *other]}
+
+
+FIRST_DAY = AT.toordinal()
+
+
+def row(number: int, kind: RowKind, subject: str, day: int, payload: dict[str, object]) -> LogRow:
+    at = AT + timedelta(days=day, seconds=number)
+    return LogRow(f"{number:04}", "m", kind, subject, at, FIRST_DAY + day, payload)
+
+
+reviews = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 6), st.integers(0, 5)), max_size=12).map(
+    lambda drawn: [row(n, RowKind.REVIEW, card, day, {"rating": rating}) for n, (card, day, rating) in enumerate(drawn)]
+)
+undos = st.lists(st.integers(0, 14), max_size=4).map(
+    lambda targets: [row(100 + n, RowKind.UNDO, "?", 7, {"row": f"{target:04}"}) for n, target in enumerate(targets)]
+)
+
+
+def by_hand(rows: list[LogRow]) -> list[ReviewDay]:
+    days, seen = defaultdict[int, list[int]](lambda: [0, 0, 0]), dict[str, int]()
+    for one in standing(rows):
+        if not one.is_usable_review:
+            continue
+        counts, before = days[one.day], seen.get(one.subject)
+        counts[0] += 1
+        if before is not None and before < one.day:
+            counts[1 if one.payload["rating"] > 1 else 2] += 1
+        seen[one.subject] = one.day
+    return [ReviewDay(day, *counts) for day, counts in sorted(days.items())]
+
+
+@given(reviews, undos, st.data())
+def test_each_day_is_counted_as_by_hand(reviews: list[LogRow], undos: list[LogRow], data: st.DataObject) -> None:
+    rows = data.draw(st.permutations([*reviews, *undos]))
+    with Database.open(Path(":memory:")) as database, database.transaction():
+        database.log.mirror(rows)
+        expected = by_hand(rows)
+        assert database.log.review_days() == expected
+        assert database.log.reviews_by_day() == {day.day: day.reviews for day in expected}
+
+
+def test_a_conflicting_row_is_reported_and_left(tmp_path: Path) -> None:
+    first, other = row(1, RowKind.REVIEW, "a", 0, {"rating": 3}), row(1, RowKind.REVIEW, "a", 0, {"rating": 1})
+    conflicts: list[LogRow] = []
+    with Database.open(tmp_path / "cache.db") as database:
+        with database.transaction():
+            assert database.log.merge([first, other], conflicts.append) == [first]
+        with database.transaction():
+            assert database.log.merge([other], conflicts.append) == []
+        assert conflicts == [other, other] and list(database.log.everything()) == [first]
+        with pytest.raises(ValueError, match="refused"), database.transaction():
+            database.log.merge([row(2, RowKind.REVIEW, "a", 1, {}), other], refuse)
+        assert database.log.length() == 1
