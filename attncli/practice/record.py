@@ -231,8 +231,7 @@ def recording(workspace: Workspace, at: datetime | None = None) -> Iterator[None
         workspace.store.count_until(utc(at))
     workspace.catch_up()
     with workspace.store.transaction():
-        if not workspace.reload_settings():
-            workspace.store.keep_note("scheduling", "")  # all schedules are derived again at the next start
+        workspace.follow_settings()
         yield
 
 

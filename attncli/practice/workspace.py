@@ -135,6 +135,7 @@ class Workspace:
         from attncli.practice.derive import derive_everything, derive_subjects
 
         with self.store.transaction():
+            self.follow_settings()
             if "" in stale:  # a fit, which changes every schedule
                 self.forget_policy()
                 derive_everything(self)
@@ -222,6 +223,11 @@ class Workspace:
         if "policy" in self.__dict__ and self._fit != self.fit_in_force().id:
             self.forget_policy()
         return scheduling == self.settings.scheduling
+
+    def follow_settings(self) -> None:
+        """Do as `reload_settings`; if it fails, all schedules are derived again at the next start."""
+        if not self.reload_settings():
+            self.store.keep_note("scheduling", "")
 
     def fit_in_force(self) -> FitInForce:
         """Return the last fit in the log now, even if `policy` was made from an earlier one."""

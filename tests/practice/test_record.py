@@ -453,6 +453,18 @@ def test_an_undo_about_another_card_takes_nothing_back(make_life: Callable[[], L
     life.teardown()
 
 
+def test_rows_that_count_again_are_derived_by_the_settings_in_force(make_life: Callable[[], Life]) -> None:
+    """Another process does not count a row three days ahead; this one does, but is behind with the settings."""
+    life = make_life()
+    life.change_settings_elsewhere(("desired_retention", "0.8"))
+    life.answer("att-01", Rating.EASY, 3)
+    life.import_a_row("att-01", 5, RowKind.REVIEW)
+    life.change_settings_elsewhere(("desired_retention", "0.9"))
+    life.import_a_row("att-02", -1746, RowKind.REVIEW)
+    life.stored_is_replayed()
+    life.teardown()
+
+
 def test_a_card_that_leaves_its_bank_counts_for_what_its_rows_say(make_life: Callable[[], Life]) -> None:
     """The card's hint was imported: without the card, the rows look like a challenge's."""
     life = make_life()
