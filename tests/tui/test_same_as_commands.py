@@ -152,14 +152,14 @@ ANSWERS: list[tuple[str, Any]] = [
     ("cloze", ["i/d", "QK"]),
     ("ordering", [3, 1, 0, 2]),
     ("debug", [2]),
+    ("numeric", [""]),
 ]
-"""One answer to each kind of card, neither empty nor right by default."""
+"""One answer to each kind of card, not right by default, and one that gives up."""
 MORE_ANSWERS: list[tuple[str, Any]] = [
     ("qa", [0, 1, 2, 3]),
     ("qa", [3]),
     *(("choice", [place]) for place in range(1, 4)),
     ("numeric", ["1 GiB"]),
-    ("numeric", [""]),
     ("cloze", ["10000^(-2i/d)", "q, k"]),
     ("cloze", ["", ""]),
     ("ordering", [0, 1, 2, 3]),
