@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from textual.app import App
+from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot, WaitForScreenTimeout
 from textual.widget import Widget
 
@@ -48,6 +51,23 @@ def patient_pause(monkeypatch: pytest.MonkeyPatch) -> None:
             await pause(self, 0)
 
     monkeypatch.setattr(Pilot, "pause", patient)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def parsed_once() -> Iterator[None]:
+    """Share the rules of equal style sheets between the apps of a run, as parsing them is much of an app's start."""
+    known: dict[tuple[Any, ...], Any] = {}
+    parse = Stylesheet._parse_rules
+
+    def parsed(sheet: Stylesheet, *source: Any, **options: Any) -> Any:
+        key = (source, *options.items(), *sheet._variables.items())
+        if key not in known:
+            known[key] = parse(sheet, *source, **options)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stylesheet, "_parse_rules", parsed)
+        yield
 
 
 MakeApp = Callable[..., AttnApp]
@@ -92,6 +112,32 @@ def make_app(tmp_path: Path, clock: Clock, indexed: Path) -> Iterator[MakeApp]:
         app.workspace.close()
 
 
+@asynccontextmanager
+async def running(
+    app: AttnApp, size: tuple[int, int] = (80, 24), **options: Any
+) -> AsyncIterator[tuple[AttnApp, Pilot[None]]]:
+    """Run an app; yield it, and its keyboard once its first screen is there."""
+    async with app.run_test(size=size, **options) as pilot:
+        await pilot.pause(0.1)
+        yield app, pilot
+
+
+OpenOther = Callable[..., Workspace]
+
+
+@pytest.fixture
+def open_other(tmp_path: Path, indexed: Path) -> OpenOther:
+    """`open_other(name, lang, clock)` opens the same bank over another home."""
+
+    def open_home(name: str, lang: Lang = "en", clock: Clock | None = None) -> Workspace:
+        home = Home(tmp_path / name)
+        home.root.mkdir()
+        shutil.copy(indexed, home.database)
+        return Workspace.open(home, clock or Clock(), lang, Settings(lang=lang, fuzz=False), BANK)
+
+    return open_home
+
+
 async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
     """Wait until `holds` returns True; fail after some time."""
     for _ in range(400):
@@ -101,7 +147,16 @@ async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
     raise AssertionError("it never came to hold")
 
 
-def shown(app: AttnApp) -> str:
+async def press(pilot: Pilot[None], *keys: str) -> str:
+    """Press keys; return the screen once the threads that they started have ended."""
+    await pilot.press(*keys)
+    if threads := [found for found in pilot.app.workers if found._thread_worker]:
+        await pilot.app.workers.wait_for_complete(threads)
+    await pilot.pause(0.1)
+    return shown(pilot.app)
+
+
+def shown(app: App[Any]) -> str:
     """Return all text on the screen."""
     return "\n".join("".join(segment.text for segment in strip) for strip in app.screen._compositor.render_strips())
 

@@ -23,11 +23,10 @@ from attncli.tui.screens.mock import MockCodeScreen, MockTestsScreen, show_next
 from attncli.tui.screens.quiz import QuizScreen
 from attncli.tui.screens.review import ReviewScreen
 
-from .test_challenge import REJECTED, Scripted, write_solution
+from .test_challenge import ACCEPTED, REJECTED, Scripted, write_solution
 
 Go = Callable[[Pilot[None]], Awaitable[None]]
 Prepare = Callable[[AttnApp, Any], object]
-ACCEPTED = {**REJECTED, "verdict": "accepted", "rung": "solved", "checks": REJECTED["checks"][:1], "diagnosis": []}
 DAYS_OF_HISTORY = 40
 
 

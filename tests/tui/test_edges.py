@@ -9,6 +9,7 @@ import pytest
 from rich.traceback import Traceback
 from textual import events
 from textual.drivers.linux_driver import LinuxDriver
+from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
 from attncli.domain.log_row import RowKind
@@ -19,86 +20,64 @@ from attncli.tui.screens.cards import AddCardScreen
 from attncli.tui.widgets.answers import AnswerField
 from moved_clock import Clock
 
-from .conftest import MakeApp, shown
+from .conftest import MakeApp, press, running, shown
 from .every_screen import VIEWS, ReadyRun, to_card
 
+QUICK = ["review-numeric", "mock-code", "editor", "palette", "settings"]
+"""A view of each kind that takes keys: a field, a page, an editor, a menu, a list."""
 SCREENS = [
-    *["first-run", "home", "review-numeric", "drill", "quiz-question", "mock", "mock-question", "mock-code", "palette"],
-    *["mock-report", "challenges-narrowed", "challenge", "editor", "own-case", "search", "card", "add-card"],
-    *["experiment", "stats", "plan", "settings", "help", "confirm"],
+    *["first-run", "home", "drill", "quiz-question", "mock", "mock-question", "mock-report", "challenges-narrowed"],
+    *["challenge", "own-case", "search", "card", "add-card", "experiment", "stats", "plan", "help", "confirm"],
 ]
 SMALL, LARGE = (50, 10), (80, 24)
 
 
-async def test_nothing_acts_behind_a_screen_that_is_covered(make_app: MakeApp) -> None:
-    app = make_app("review")
-    async with app.run_test(size=LARGE) as pilot:
-        await pilot.pause(0.2)
-        before = app.screen
+async def covered(pilot: Pilot[None], *keys: str) -> None:
+    """Make the terminal too small for any screen, press keys there, and make it large again."""
+    await pilot.resize_terminal(*SMALL)
+    await pilot.pause(0.1)
+    assert "50×10" in shown(pilot.app)
+    await pilot.press(*keys)
+    await pilot.resize_terminal(*LARGE)
+    await pilot.pause(0.1)
+
+
+async def test_nothing_acts_behind_a_screen_that_is_covered_but_leaving(make_app: MakeApp) -> None:
+    async with running(make_app("review"), LARGE) as (app, pilot):
+        before, reviews = app.screen, app.workspace.store.log
+        await covered(pilot, *"s3sbulq", "space", "3", "escape", "ctrl+p", "question_mark", "enter")
         await pilot.resize_terminal(*SMALL)
-        await pilot.pause(0.2)
-        assert "50×10" in shown(app)
-        await pilot.press("space", "3", "s", "b", "u", "l", "q", "escape", "ctrl+p", "question_mark", "enter")
         await pilot.click(offset=(5, 5))
-        await pilot.resize_terminal(*LARGE)
-        await pilot.pause(0.2)
-        assert app.screen is before and app.lang == "en"
-        assert not app.workspace.store.log.of_kind(RowKind.REVIEW)
-        await pilot.press("space", "3")
-        await pilot.pause(0.2)
-        assert len(app.workspace.store.log.of_kind(RowKind.REVIEW)) == 1
-
-
-@pytest.mark.parametrize("key", ["ctrl+c", "ctrl+q"])
-async def test_the_app_can_be_left_from_a_terminal_that_is_too_small(make_app: MakeApp, key: str) -> None:
-    app = make_app("home")
-    async with app.run_test(size=SMALL) as pilot:
-        await pilot.press(key)
-        await pilot.pause(0.2)
+        await covered(pilot)
+        assert app.screen is before and app.lang == "en" and not reviews.of_kind(RowKind.REVIEW)
+        await press(pilot, "space", "3")
+        assert len(reviews.of_kind(RowKind.REVIEW)) == 1
+        await covered(pilot, "ctrl+q")
         assert app._exit
 
 
 async def test_typing_goes_on_where_it_was_after_the_terminal_was_too_small(make_app: MakeApp) -> None:
-    app = make_app("search")
-    async with app.run_test(size=LARGE) as pilot:
-        app.show("add-card")
-        await pilot.pause(0.2)
-        await pilot.press(*"hello", "left")
-        await pilot.resize_terminal(*SMALL)
-        await pilot.pause(0.2)
-        await pilot.resize_terminal(*LARGE)
-        await pilot.pause(0.2)
-        await pilot.press("B")
-        assert app.screen.query_one("#question", Input).value == "hellBo"
-        app.screen.query_one(TextArea).focus()
-        await pilot.press("x", "escape", "n", "y")
-        await pilot.pause(0.2)
-        assert isinstance(app.screen, AddCardScreen) and app.screen.query_one(TextArea).text == "xy"
-
-
-async def test_search_and_numeric_fields_keep_what_was_typed_too(make_app: MakeApp) -> None:
-    app = make_app("search")
-    async with app.run_test(size=LARGE) as pilot:
+    async with running(make_app("search"), LARGE) as (app, pilot):
         await pilot.press(*"head")
-        await pilot.resize_terminal(*SMALL)
-        await pilot.pause(0.2)
-        await pilot.resize_terminal(*LARGE)
-        await pilot.pause(0.2)
+        await covered(pilot)
         await pilot.press("s")
         assert app.screen.query_one(Input).value == "heads"
         await pilot.press("down", "slash", "k")
         assert app.screen.query_one(Input).value == "k", "the / asks for another search"
-    app = make_app("review")
-    async with app.run_test(size=LARGE) as pilot:
-        await to_card("kv-04")(pilot)
-        app.screen.query_one(AnswerField).focus()
-        await pilot.press(*"12")
-        await pilot.resize_terminal(*SMALL)
+        app.show("add-card")
         await pilot.pause(0.2)
-        await pilot.resize_terminal(*LARGE)
-        await pilot.pause(0.2)
+        await pilot.press(*"hello", "left")
+        await covered(pilot)
+        await pilot.press("B")
+        assert app.screen.query_one("#question", Input).value == "hellBo"
+        app.screen.query_one(TextArea).focus()
+        await press(pilot, "x", "escape", "n", "y")
+        assert isinstance(app.screen, AddCardScreen) and app.screen.query_one(TextArea).text == "xy"
+    async with make_app("review").run_test(size=LARGE) as pilot:
+        await to_card("kv-04", "1", "2")(pilot)
+        await covered(pilot)
         await pilot.press("3")
-        assert app.screen.query_one(AnswerField).value == "123"
+        assert pilot.app.screen.query_one(AnswerField).value == "123"
 
 
 @pytest.mark.parametrize(
@@ -145,7 +124,7 @@ class AttnAppStandIn:
             self.pressed += message.character or f"<{message.key}>"
 
 
-@pytest.mark.parametrize("name", SCREENS)
+@pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=pytest.mark.full) for name in SCREENS)])
 async def test_no_screen_minds_a_sign_that_was_no_text(
     make_app: MakeApp, clock: Clock, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

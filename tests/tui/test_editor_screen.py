@@ -8,14 +8,14 @@ import pytest
 from textual.messages import ExitApp
 from textual.widgets import TextArea
 
-from attncli.i18n import Lang
 from attncli.tui.app import AttnApp
 from attncli.tui.screens import editor
 from attncli.tui.screens.base import HelpScreen
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.editor import EditorScreen
+from attncli.tui.theme import theme_named
 
-from .conftest import MakeApp, shown, until
+from .conftest import MakeApp, press, shown, until
 from .test_challenge import in_editor, noted, opened, settled, write_solution
 
 
@@ -30,83 +30,59 @@ def saved_when_asked_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_w_writes_the_starter_and_what_is_typed_is_kept_by_escape(make_app: MakeApp) -> None:
-    app = opened(make_app)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("w")
-        await pilot.pause(0.3)
-        assert isinstance(app.screen, EditorScreen) and "def sdpa(" in app.screen.query_one(TextArea).text
-        assert "raise NotImplementedError" in app.screen.query_one(TextArea).get_line(
-            app.screen.query_one(TextArea).cursor_location[0]
-        )
-        app.screen.query_one(TextArea).move_cursor((0, 0))
-        await pilot.press("#", "n", "o", "t", "e", "enter")
-        assert "unsaved" in shown(app) and "line 2, column 1" in shown(app)
+    async with in_editor(make_app) as (app, pilot):
+        area = app.screen.query_one(TextArea)
+        assert isinstance(app.screen, EditorScreen) and "def sdpa(" in area.text
+        assert "raise NotImplementedError" in area.get_line(area.cursor_location[0])
+        assert area.cursor_location[0] > 0 and area.scroll_x == 0, "it opens at its left edge"
+        area.move_cursor((0, 0))
+        text = await press(pilot, "#", "n", "o", "t", "e", "enter")
+        assert "unsaved" in text and "line 2, column 1" in text
         await pilot.press("escape")
         await settled(pilot)
         assert isinstance(app.screen, ChallengeScreen)
         assert file_of(app).read_text(encoding="utf-8").startswith("#note\n")
 
 
-async def test_python_is_highlighted(make_app: MakeApp) -> None:
-    app = opened(make_app)
-    write_solution(app, "def sdpa(): ...\n")
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("w")
-        await pilot.pause(0.3)
+async def test_python_is_highlighted_in_the_colours_of_the_theme(make_app: MakeApp) -> None:
+    async with in_editor(make_app, "def sdpa(): ...\n") as (app, pilot):
         area = app.screen.query_one(TextArea)
         assert area.language == "python" and area.show_line_numbers
         styles = {str(segment.style.color) for segment in area.render_line(0) if segment.style and segment.text.strip()}
         assert len(styles) > 2
-
-
-@pytest.mark.parametrize(("lang", "undo", "word"), [("en", "Undo", "Previous word"), ("zh", "撤销", "左移一个词")])
-async def test_f1_tells_the_keys_of_the_editor_and_escape_goes_back_to_it(
-    make_app: MakeApp, lang: Lang, undo: str, word: str
-) -> None:
-    app = opened(make_app, lang=lang)
-    async with app.run_test(size=(80, 40)) as pilot:
-        await pilot.press("w")
-        await pilot.pause(0.3)
-        before = app.screen.query_one(TextArea).text
-        await pilot.press("f1")
+        for name in ("light", "contrast", "dark"):
+            app.theme = theme_named(name)
+            await pilot.pause()
+            assert area.theme == theme_named(name)
+        app.theme = "textual-light"
         await pilot.pause()
-        assert isinstance(app.screen, HelpScreen)
-        lines = [" ".join(line.strip(" │").split()) for line in shown(app).splitlines()]
-        assert {f"Ctrl+Z {undo}", f"Ctrl+← {word}"} <= set(lines)
+        assert area.theme == "github_light"
+
+
+async def test_f1_tells_the_keys_of_the_editor_and_escape_goes_back_to_it(make_app: MakeApp) -> None:
+    async with in_editor(make_app, size=(80, 40), lang="zh") as (app, pilot):
+        before = app.screen.query_one(TextArea).text
+        lines = [" ".join(line.strip(" │").split()) for line in (await press(pilot, "f1")).splitlines()]
+        assert isinstance(app.screen, HelpScreen) and {"Ctrl+Z 撤销", "Ctrl+← 左移一个词"} <= set(lines)
         await pilot.press("escape")
+        assert isinstance(app.screen, EditorScreen)
         area = app.screen.query_one(TextArea)
         row, column = area.cursor_location
         await pilot.press("a", "b", "ctrl+left")
-        assert isinstance(app.screen, EditorScreen) and area.cursor_location == (row, column)
+        assert area.cursor_location == (row, column)
         await pilot.press("ctrl+right", "ctrl+w", "ctrl+z", "ctrl+z")
         assert area.text == before
 
 
-async def test_what_is_typed_is_on_disk_before_the_screen_is_left(
-    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_is_typed_is_saved_meanwhile(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(editor, "SECONDS_BETWEEN_SAVES", 0.05)
-    app = opened(make_app)
-    write_solution(app, "before\n")
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("w")
-        await pilot.pause(0.3)
+    async with in_editor(make_app, "before\n") as (app, pilot):
         await pilot.press("#", "1")
         await until(pilot, lambda: file_of(app).read_text(encoding="utf-8") == "#1before\n")
-        assert isinstance(app.screen, EditorScreen) and "· saved" in shown(app)
+        assert isinstance(app.screen, EditorScreen)
+        await until(pilot, lambda: "· saved" in shown(app))
         await pilot.press("ctrl+z")
         await until(pilot, lambda: file_of(app).read_text(encoding="utf-8") == "before\n")
-
-
-async def test_what_cannot_be_saved_meanwhile_is_told_when_it_is_asked_for(
-    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(editor, "SECONDS_BETWEEN_SAVES", 0.05)
-    app = opened(make_app)
-    write_solution(app, "before\n")
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("w")
-        await pilot.pause(0.3)
         file_of(app).unlink()
         file_of(app).mkdir()
         await pilot.press("#")
@@ -119,10 +95,8 @@ async def test_what_cannot_be_saved_meanwhile_is_told_when_it_is_asked_for(
 async def test_ctrl_g_saves_and_grades(make_app: MakeApp) -> None:
     async with in_editor(make_app, "def sdpa(): ...\n", size=(120, 40)) as (app, pilot):
         app.screen.query_one(TextArea).text = "def sdpa(q, k, v): return v\n"
-        await pilot.press("ctrl+g")
-        await settled(pilot)
+        assert "Rejected" in await press(pilot, "ctrl+g")
         assert file_of(app).read_text(encoding="utf-8") == "def sdpa(q, k, v): return v\n"
-        assert "Rejected" in shown(app)
 
 
 async def test_what_another_editor_wrote_meanwhile_is_kept_beside(make_app: MakeApp) -> None:
@@ -135,47 +109,30 @@ async def test_what_another_editor_wrote_meanwhile_is_kept_beside(make_app: Make
         assert file_of(app).with_name("sdpa.other-1.py").read_text(encoding="utf-8") == "theirs\n"
 
 
-async def test_where_it_cannot_be_saved_the_screen_stays(make_app: MakeApp) -> None:
-    async with in_editor(make_app, "def sdpa(): ...\n") as (app, pilot):
-        app.screen.query_one(TextArea).text = "typed"
-        file_of(app).unlink()
-        file_of(app).mkdir()
-        await pilot.press("escape")
-        await pilot.pause()
-        assert isinstance(app.screen, EditorScreen) and app.screen.query_one(TextArea).text == "typed"
-
-
-@pytest.mark.parametrize("key", ["ctrl+c", "ctrl+q"])
-async def test_leaving_the_app_keeps_what_was_typed(make_app: MakeApp, key: str) -> None:
-    async with in_editor(make_app, "before\n") as (app, pilot):
-        await pilot.press("#", key)
-    assert file_of(app).read_text(encoding="utf-8") == "#before\n"
-
-
-async def test_a_page_or_terminal_that_goes_away_costs_nothing_that_was_typed(make_app: MakeApp) -> None:
+async def test_a_page_or_terminal_that_goes_away_or_ctrl_q_costs_nothing_that_was_typed(make_app: MakeApp) -> None:
     async with in_editor(make_app, "before\n") as (app, pilot):
         await pilot.press("#")
         app.post_message(ExitApp())
         await pilot.pause(0.3)
         assert file_of(app).read_text(encoding="utf-8") == "#before\n"
+    async with in_editor(make_app, "before\n") as (app, pilot):
+        await pilot.press("#", "ctrl+q")
+    assert file_of(app).read_text(encoding="utf-8") == "#before\n"
 
 
-async def test_what_cannot_be_kept_is_told_before_the_app_is_left(make_app: MakeApp) -> None:
+async def test_what_cannot_be_kept_is_told_and_stays_before_screen_or_app_are_left(make_app: MakeApp) -> None:
     async with in_editor(make_app, "before\n") as (app, pilot):
         await pilot.press("#")
         file_of(app).unlink()
         file_of(app).mkdir()
-        await pilot.press("ctrl+c")
-        assert await noted(pilot, "sdpa.py")
-        assert app.return_code is None and isinstance(app.screen, EditorScreen)
+        for key in ("escape", "ctrl+c"):
+            await pilot.press(key)
+            assert await noted(pilot, "sdpa.py")
+            app.clear_notifications()
+            assert app.return_code is None and isinstance(app.screen, EditorScreen)
+            assert app.screen.query_one(TextArea).text == "#before\n"
         await pilot.press("ctrl+c")
     assert app.return_code == 130
-
-
-async def test_a_starter_opens_at_its_left_edge(make_app: MakeApp) -> None:
-    async with in_editor(make_app) as (app, _):
-        area = app.screen.query_one(TextArea)
-        assert area.cursor_location[0] > 0 and area.scroll_x == 0
 
 
 async def test_a_file_that_is_no_text_is_told(make_app: MakeApp) -> None:
@@ -188,15 +145,13 @@ async def test_a_file_that_is_no_text_is_told(make_app: MakeApp) -> None:
         assert isinstance(app.screen, ChallengeScreen)
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-async def test_the_statement_stands_beside_the_code_or_behind_f2(make_app: MakeApp, lang: str) -> None:
-    for size, beside in (((150, 40), True), ((80, 24), False)):
-        async with in_editor(make_app, size=size, lang=lang) as (app, pilot):
-            statement = app.screen.query_one("#statement")
-            assert statement.display is beside
-            await pilot.press("f2")
-            await pilot.pause(0.1)
-            assert statement.display and (beside or not app.screen.query_one(TextArea).display)
+@pytest.mark.parametrize(("size", "beside"), [((150, 40), True), ((80, 24), False)])
+async def test_the_statement_is_beside_or_behind_f2(make_app: MakeApp, size: tuple[int, int], beside: bool) -> None:
+    async with in_editor(make_app, size=size) as (app, pilot):
+        statement = app.screen.query_one("#statement")
+        assert statement.display is beside
+        await press(pilot, "f2")
+        assert statement.display and (beside or not app.screen.query_one(TextArea).display)
 
 
 async def test_enter_indents_as_the_line_before_and_deeper_after_a_colon(make_app: MakeApp) -> None:
@@ -209,11 +164,7 @@ async def test_enter_indents_as_the_line_before_and_deeper_after_a_colon(make_ap
 
 
 async def test_a_file_opens_at_its_code_and_not_at_the_statement_above_it(make_app: MakeApp) -> None:
-    app = opened(make_app)
     statement = "".join(f"line {n}\ndef sdpa(q)\n" for n in range(30))
-    write_solution(app, f'"""{statement}"""\n\ndef sdpa(q):\n    return q\n')
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("w")
-        await pilot.pause(0.3)
+    async with in_editor(make_app, f'"""{statement}"""\n\ndef sdpa(q):\n    return q\n') as (app, _):
         assert app.screen.query_one(TextArea).cursor_location == (62, 0)
         assert "return q" in shown(app)

@@ -9,10 +9,11 @@ import pytest
 from textual.pilot import Pilot
 
 from attncli import paths
+from attncli.tui.app import AttnApp
 from attncli.tui.screens.cards import CardScreen
 from attncli.tui.screens.experiment import ExperimentScreen
 
-from .conftest import MakeApp, shown
+from .conftest import MakeApp, press, running, shown, until
 from .every_screen import to_card
 
 TOY = '''\
@@ -57,9 +58,16 @@ def toy(tmp_path: Path) -> Path:
     return file
 
 
-def only(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace the bundled challenges by the toys after the app was opened."""
-    monkeypatch.setattr(paths, "bundled_impl", lambda: toy.parents[1])
+@pytest.fixture
+def make_toy_app(make_app: MakeApp, toy: Path, monkeypatch: pytest.MonkeyPatch) -> MakeApp:
+    """Like `make_app`, with the bundled challenges replaced by the toys after the app was opened."""
+
+    def make(screen: str) -> AttnApp:
+        app = make_app(screen)
+        monkeypatch.setattr(paths, "bundled_impl", lambda: toy.parents[1])
+        return app
+
+    return make
 
 
 async def seen(pilot: Pilot[None], text: str) -> str:
@@ -71,12 +79,12 @@ async def seen(pilot: Pilot[None], text: str) -> str:
     raise AssertionError(f"{text} is not on the screen:\n{shown(pilot.app)}")
 
 
-async def test_the_experiment_of_a_card_is_run_and_told(
-    make_app: MakeApp, toy: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = make_app("search")
-    only(toy, monkeypatch)
-    async with app.run_test(size=(80, 60)) as pilot:
+async def test_the_experiment_of_a_card_is_run_and_told(make_toy_app: MakeApp) -> None:
+    async with running(make_toy_app("search"), (80, 60)) as (app, pilot):
+        app.show("card", "kv-04")
+        await seen(pilot, "kv-04")
+        await press(pilot, "x")
+        assert isinstance(app.screen, CardScreen) and "Run the experiment" not in shown(app), "this card has none"
         app.show("card", "att-09")
         await seen(pilot, "Press x to run the experiment: attention-sink")
         await pilot.press("x")
@@ -85,27 +93,19 @@ async def test_the_experiment_of_a_card_is_run_and_told(
         assert "Full run: attn experiment attention-sink" in text
         await pilot.press("l")
         assert "与论断相符：看到了。" in await seen(pilot, "论断：能看到某样东西。")
-        await pilot.press("escape")
-        await pilot.pause()
+        await press(pilot, "escape")
         assert isinstance(app.screen, CardScreen)
 
 
-async def test_leaving_it_ends_it(
-    make_app: MakeApp, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_leaving_it_ends_it(make_toy_app: MakeApp, toy: Path, tmp_path: Path) -> None:
     lock = tmp_path / "lock"
     toy.write_text(TOY.replace("WORK", HOLDS.format(lock=str(lock))), encoding="utf-8")
-    app = make_app("search")
-    only(toy, monkeypatch)
-    async with app.run_test(size=(80, 40)) as pilot:
+    async with running(make_toy_app("search"), (80, 40)) as (app, pilot):
         app.show("experiment", "attention-sink")
         await seen(pilot, "Running… 25%")
         await pilot.press("escape")
-        for _ in range(1200):
-            if freed(lock):
-                break
-            await pilot.pause(0.05)
-        assert freed(lock) and not isinstance(app.screen, ExperimentScreen)
+        await until(pilot, lambda: freed(lock))
+        assert not isinstance(app.screen, ExperimentScreen)
 
 
 def freed(lock: Path) -> bool:
@@ -117,34 +117,16 @@ def freed(lock: Path) -> bool:
     return True
 
 
-async def test_an_experiment_that_dies_says_why(make_app: MakeApp, toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_experiment_that_dies_says_why(make_toy_app: MakeApp, toy: Path) -> None:
     toy.write_text(TOY.replace("WORK", "raise RuntimeError('no luck')"), encoding="utf-8")
-    app = make_app("search")
-    only(toy, monkeypatch)
-    async with app.run_test(size=(80, 40)) as pilot:
+    async with running(make_toy_app("search"), (80, 40)) as (app, pilot):
         app.show("experiment", "attention-sink")
         await seen(pilot, "RuntimeError: no luck")
 
 
-async def test_in_a_review_the_key_is_there_once_the_answer_is(
-    make_app: MakeApp, toy: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = make_app("review")
-    only(toy, monkeypatch)
-    async with app.run_test(size=(80, 40)) as pilot:
-        await to_card("att-09")(pilot)
-        await pilot.press("x")
-        await pilot.pause()
+async def test_in_a_review_the_key_is_there_once_the_answer_is(make_toy_app: MakeApp) -> None:
+    async with running(make_toy_app("review"), (80, 40)) as (app, pilot):
+        await to_card("att-09", "x")(pilot)
         assert not isinstance(app.screen, ExperimentScreen)
         await pilot.press("enter", "x")
         await seen(pilot, "As claimed: it was seen.")
-
-
-async def test_a_card_without_one_has_no_such_key(make_app: MakeApp) -> None:
-    app = make_app("search")
-    async with app.run_test(size=(80, 40)) as pilot:
-        app.show("card", "kv-04")
-        await seen(pilot, "kv-04")
-        await pilot.press("x")
-        await pilot.pause()
-        assert isinstance(app.screen, CardScreen) and "Run the experiment" not in shown(app)

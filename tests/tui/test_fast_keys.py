@@ -15,7 +15,7 @@ from textual.widgets import TextArea
 from attncli.config import load
 from attncli.tui import app as ways_out
 
-from .conftest import MakeApp
+from .conftest import MakeApp, running
 from .test_challenge import opened, write_solution
 from .test_review import asked, reviewing
 
@@ -46,8 +46,7 @@ async def test_each_blank_is_marked_as_it_was_typed(make_app: MakeApp) -> None:
 
 
 async def test_the_answers_of_the_first_run_are_kept_as_they_were_typed(make_app: MakeApp) -> None:
-    app = make_app("first-run")
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with running(make_app("first-run")) as (app, pilot):
         await pilot.press("enter")
         await typed_at_once(pilot, "2026-07-13\b2\n")
         await pilot.press("enter")

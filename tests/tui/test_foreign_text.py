@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 from rich.segment import Segment
 from textual.color import Color
-from textual.content import Content
 
 from attncli.domain.grade_report import GradeReport, read
 from attncli.domain.text import hidden_in
-from attncli.i18n import Lang
+from attncli.i18n import LANGS, Lang
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.base import ChoiceScreen
 from attncli.tui.textual_fixes import ShownText
@@ -23,7 +22,7 @@ from attncli.tui.widgets.basics import Plain
 from attncli.tui.widgets.grading import GradeReportView
 from attncli.tui.widgets.markdown import CardMarkdown
 
-from .conftest import MakeApp, shown, text_of
+from .conftest import MakeApp, press, running, shown, text_of
 
 ROOT = Path(__file__).parents[2]
 BANKS = ROOT / "tests" / "attacks" / "banks"
@@ -53,8 +52,6 @@ def hostile(tmp_path: Path) -> None:
 
 pytestmark = pytest.mark.usefixtures("hostile")
 
-both = pytest.mark.parametrize("lang", ["en", "zh"])
-
 
 def segments(app: AttnApp) -> list[Segment]:
     return [segment for strip in app.screen._compositor.render_strips() for segment in strip]
@@ -73,23 +70,14 @@ def assert_harmless(app: AttnApp) -> str:
     return text
 
 
-@both
-async def test_home_starts_and_names_the_bank_that_was_left_out(make_app: MakeApp, lang: Lang) -> None:
-    app = make_app(lang=lang)
-    async with app.run_test(size=SIZE, notifications=True) as pilot:
-        await pilot.pause(0.3)
+@pytest.mark.parametrize("lang", LANGS)
+async def test_home_names_the_bank_that_was_left_out_and_toasts_are_text(make_app: MakeApp, lang: Lang) -> None:
+    async with running(make_app(lang=lang), SIZE, notifications=True) as (app, pilot):
         assert_harmless(app)
         assert any("U+001B" in note.message or "[" in note.message for note in app._notifications)
         assert not any(note.markup for note in app._notifications)
-        await pilot.press("end")
-        await pilot.pause()
+        await press(pilot, "end")
         assert MARKUP in assert_harmless(app)
-
-
-@both
-async def test_a_toast_shows_brackets_as_they_are(make_app: MakeApp, lang: Lang) -> None:
-    app = make_app(lang=lang)
-    async with app.run_test(size=SIZE, notifications=True) as pilot:
         await pilot.press("down")  # the notice about the bank files goes
         app.notify("[/x] [bold @click=app.quit]CLICK[/] \x1b[31m\u202e", title="t")
         app.screen.notify("from a widget: [/y]", markup=True)
@@ -98,71 +86,50 @@ async def test_a_toast_shows_brackets_as_they_are(make_app: MakeApp, lang: Lang)
         assert "[/x] [bold" in text and "[/y]" in text
 
 
-@both
-async def test_a_review_of_every_kind_of_card_shows_text_alone(make_app: MakeApp, lang: Lang) -> None:
-    app = make_app("review", lang=lang, topic="zz")
-    async with app.run_test(size=SIZE) as pilot:
-        await pilot.pause(0.3)
+async def test_a_review_of_every_kind_of_card_shows_text_alone(make_app: MakeApp) -> None:
+    async with running(make_app("review", lang="zh", topic="zz"), SIZE) as (app, pilot):
+        for key in ("question_mark", "escape", "ctrl+p", "escape"):
+            await press(pilot, key)
+            assert_harmless(app)
         for _ in range(6):
             assert "[/x]" in assert_harmless(app)
             app.screen.set_focus(None)
-            await pilot.press("enter")
-            await pilot.pause(0.3)
+            await press(pilot, "enter")
             for _ in range(4):
                 assert_harmless(app)
-                await pilot.press("pagedown")
-                await pilot.pause()
-            await pilot.press("1")
-            await pilot.pause(0.3)
+                await press(pilot, "pagedown")
+            await press(pilot, "1")
         assert app.is_running
 
 
-@both
-@pytest.mark.parametrize("card", ["zz-01", "zz-02", "zz-03", "zz-04", "zz-05", "zz-06", "bidi-01", "evil-01"])
-async def test_a_card_is_shown_whole(make_app: MakeApp, lang: Lang, card: str) -> None:
-    app = make_app(lang=lang)
-    async with app.run_test(size=(80, 100)) as pilot:
-        app.show("card", card)
-        await pilot.pause(0.3)
-        text = assert_harmless(app)
-        assert "[/x]" in text or not card.startswith("zz")
-
-
-@both
-async def test_search_lists_and_opens_a_hostile_card(make_app: MakeApp, lang: Lang) -> None:
-    app = make_app("search", lang=lang)
-    async with app.run_test(size=SIZE) as pilot:
-        await pilot.press(*"click")
-        await pilot.pause(0.3)
+@pytest.mark.parametrize("lang", LANGS)
+async def test_a_hostile_card_is_found_and_shown_whole(make_app: MakeApp, lang: Lang) -> None:
+    async with running(make_app("search", lang=lang), (80, 100)) as (app, pilot):
+        await press(pilot, *"click")
         assert "[bold @click=app.quit]" in assert_harmless(app)
-        await pilot.press("enter", "enter")
-        await pilot.pause(0.3)
+        await press(pilot, "enter", "enter")
         assert "[/x]" in assert_harmless(app)
+        for card in ("zz-01", "zz-02", "zz-03", "zz-04", "zz-05", "zz-06", "bidi-01", "evil-01"):
+            app.show("card", card)
+            await pilot.pause(0.2)
+            assert "[/x]" in assert_harmless(app) or not card.startswith("zz")
+        app.show("stats")
+        await press(pilot, "end")
+        assert MARKUP in assert_harmless(app)
 
 
-@both
-async def test_a_hostile_challenge_is_listed_and_opened(make_app: MakeApp, lang: Lang) -> None:
-    app = make_app("challenges", lang=lang)
-    async with app.run_test(size=SIZE) as pilot:
-        await pilot.pause(0.3)
+async def test_a_hostile_challenge_and_its_report_are_shown_as_text(make_app: MakeApp) -> None:
+    report = json.loads((BANKS.parent / "hostile_report.json").read_text(encoding="utf-8"))
+    async with running(make_app("challenges", lang="zh"), (80, 80)) as (app, pilot):
         rows = app.screen.query_one(Rows)
         rows.highlighted = rows.get_option_index("own")
         await pilot.pause()
         assert "[/x]" in assert_harmless(app)
-        await pilot.press("enter", "h")
-        await pilot.pause(0.5)
+        await press(pilot, "enter", "h")
         assert "[/x]" in assert_harmless(app)
-        await pilot.press("o", "y")
-        await pilot.pause(0.5)
-        assert "return x  # [/x]" in assert_harmless(app)
-
-
-@both
-async def test_a_hostile_report_is_shown_as_text(make_app: MakeApp, lang: Lang) -> None:
-    report = json.loads((BANKS.parent / "hostile_report.json").read_text(encoding="utf-8"))
-    app = make_app(lang=lang, challenge="own")
-    async with app.run_test(size=(80, 80)) as pilot:
+        await press(pilot, "o", "y")
         await pilot.pause(0.3)
+        assert "return x  # [/x]" in assert_harmless(app)
         await app.screen.query_one(GradeReportView).show(read(GradeReport, report), "")
         app.screen.add_class("-report")
         await pilot.pause(0.3)
@@ -170,27 +137,8 @@ async def test_a_hostile_report_is_shown_as_text(make_app: MakeApp, lang: Lang) 
         assert "[/x]key" in text and "[@click=app.quit]printed[/]" in text
 
 
-@both
-async def test_statistics_show_hostile_topics(make_app: MakeApp, lang: Lang) -> None:
-    app = make_app("stats", lang=lang)
-    async with app.run_test(size=SIZE) as pilot:
-        await pilot.press("end")
-        await pilot.pause(0.3)
-        assert MARKUP in assert_harmless(app)
-
-
-async def test_help_and_palette_are_harmless_over_a_hostile_screen(make_app: MakeApp) -> None:
-    app = make_app("review", topic="zz")
-    async with app.run_test(size=SIZE) as pilot:
-        for key in ("question_mark", "escape", "ctrl+p", "escape"):
-            await pilot.press(key)
-            await pilot.pause(0.3)
-            assert_harmless(app)
-
-
 async def test_what_the_program_itself_offers_can_still_be_clicked(make_app: MakeApp) -> None:
-    app = make_app()
-    async with app.run_test(size=SIZE) as pilot:
+    async with running(make_app(), SIZE) as (app, pilot):
         answers: list[str | None] = []
         app.push_screen(ChoiceScreen("[/x]?", {"y": "yes [/x]", "n": "no"}), answers.append)
         await pilot.pause(0.2)
@@ -241,11 +189,6 @@ CLICKED = ("base.py", "challenge.py", "mock.py")
 OWN = {"basics.py": {"Static", "from_markup"}, **{name: {"from_markup"} for name in CLICKED}}
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "attncli" / "tui").rglob("*.py")), ids=lambda path: path.name)
-def test_no_text_of_the_app_is_read_as_markup(path: Path) -> None:
-    assert ways_past(path.read_text(encoding="utf-8")) <= OWN.get(path.name, set())
-
-
-def test_a_text_enters_markup_as_a_variable_and_stays_text() -> None:
-    content = Content.from_markup("[@click=screen.dismiss(True)]$yes[/]", yes="[@click=app.quit]x[/]")
-    assert content.plain == "[@click=app.quit]x[/]"
+def test_no_text_of_the_app_is_read_as_markup() -> None:
+    for path in (ROOT / "attncli" / "tui").rglob("*.py"):
+        assert ways_past(path.read_text(encoding="utf-8")) <= OWN.get(path.name, set()), path.name

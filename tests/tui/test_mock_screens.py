@@ -40,7 +40,7 @@ from attncli.tui.widgets.session import MockTimeLine
 from moved_clock import Clock
 
 from ..support.interviews import offer_rounds, write_bank, write_impl
-from .conftest import shown
+from .conftest import running, shown
 
 WISH = MockOptions(30, "onsite", 3)
 MakeRoom = Callable[..., AttnApp]
@@ -85,10 +85,20 @@ def verdict(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return waiting
 
 
-async def press(pilot: Pilot[None], *keys: str) -> None:
+async def press(pilot: Pilot[None], *keys: str) -> str:
+    """Press keys, each on the screen that the one before it leads to; return the screen."""
     for key in keys:
         await pilot.press(key)
         await pilot.pause()
+    return shown(pilot.app)
+
+
+async def run(pilot: Pilot[None]) -> str:
+    """Run the code that is shown; return the screen with its result."""
+    await press(pilot, "g")
+    await pilot.app.workers.wait_for_complete()
+    await pilot.pause()
+    return shown(pilot.app)
 
 
 def interview_of(app: AttnApp) -> MockInterview:
@@ -118,21 +128,13 @@ async def test_a_whole_interview_by_keyboard(room: MakeRoom, verdict: list[str])
         while isinstance(app.screen, MockInterviewScreen):
             await answer(pilot, app)
         assert isinstance(app.screen, MockCodeScreen) and "Write it as you would at the whiteboard:" in shown(app)
-        await press(pilot, "g")
-        await app.workers.wait_for_complete()
-        await pilot.pause()
-        assert "✗ Rejected" in shown(app) and not app.screen.is_settled
-        await press(pilot, "s")
-        assert isinstance(app.screen, MockCodeScreen) and "Find and fix 1 bug in this file:" in shown(app)
-        await press(pilot, "g")
-        await app.workers.wait_for_complete()
-        await press(pilot, "g")
-        await app.workers.wait_for_complete()
-        await pilot.pause()
-        assert app.screen.is_settled and "Press Enter to continue." in shown(app)
-        await press(pilot, "enter")
+        assert "✗ Rejected" in await run(pilot) and not app.screen.is_settled
+        assert "Find and fix 1 bug in this file:" in await press(pilot, "s")
+        assert isinstance(app.screen, MockCodeScreen)
+        await run(pilot)
+        assert "Press Enter to continue." in await run(pilot) and app.screen.is_settled
+        text = await press(pilot, "enter")
         assert isinstance(app.screen, MockReportScreen)
-        text = shown(app)
         assert "75% · 30 min · onsite" in text and "Whiteboard: 0 of 1" in text and "Repair: 1 of 1" in text
         assert "Read: att-03" in text and "not solved: " in text
         await press(pilot, "enter")
@@ -144,9 +146,8 @@ async def test_a_whole_interview_by_keyboard(room: MakeRoom, verdict: list[str])
     assert list(app.workspace.store.schedules.all()) == []
 
 
-async def test_leaving_stops_the_clock_and_it_goes_on_later(room: MakeRoom, clock: Clock) -> None:
-    app = room()
-    async with app.run_test(size=(80, 24)) as pilot:
+async def test_leaving_or_closing_stops_the_clock_and_it_goes_on_later(room: MakeRoom, clock: Clock) -> None:
+    async with running(room()) as (app, pilot):
         await press(pilot, "enter")
         await answer(pilot, app)
         clock.move(seconds=65)
@@ -156,28 +157,17 @@ async def test_leaving_stops_the_clock_and_it_goes_on_later(room: MakeRoom, cloc
         await press(pilot, "escape")
         assert isinstance(app.screen, HomeScreen)
         clock.move(hours=9)
-        await press(pilot, "m")
-        assert "▶ Resume: Warm-up" in shown(app)
-        await press(pilot, "enter")
-        assert interview_of(app).number == (2, 4) and "2:55 left" in shown(app)
-
-
-async def test_a_closed_app_keeps_the_time_and_every_step(room: MakeRoom, clock: Clock) -> None:
-    app = room()
-    async with app.run_test(size=(80, 24)) as pilot:
-        await press(pilot, "enter")
-        await answer(pilot, app)
+        assert "▶ Resume: Warm-up" in await press(pilot, "m")
+        assert "2:55 left" in await press(pilot, "enter") and interview_of(app).number == (2, 4)
         clock.move(seconds=30)
         await press(pilot, "ctrl+q")
     state = mock_log.unfinished(app.workspace)
-    assert state is not None and state.spent_ms == {0: 30_000} and state.place == 1
+    assert state is not None and state.spent_ms == {0: 95_000} and state.place == 1
 
 
 async def test_another_screen_stops_the_clock_and_help_does_not(room: MakeRoom, clock: Clock) -> None:
-    app = room()
-    async with app.run_test(size=(80, 24)) as pilot:
-        await press(pilot, "enter", "question_mark")
-        assert isinstance(app.screen, HelpScreen) and "Next part" in shown(app)
+    async with running(room()) as (app, pilot):
+        assert "Next part" in await press(pilot, "enter", "question_mark") and isinstance(app.screen, HelpScreen)
         clock.move(seconds=10)
         await press(pilot, "escape")
         assert interview_of(app).time.spent_ms == 10_000
@@ -191,8 +181,7 @@ async def test_another_screen_stops_the_clock_and_help_does_not(room: MakeRoom, 
 
 
 async def test_when_the_time_is_up_it_is_said_once_and_the_next_part_follows(room: MakeRoom, clock: Clock) -> None:
-    app = room()
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with running(room()) as (app, pilot):
         await press(pilot, "enter", "space", "a")
         clock.move(minutes=4, seconds=5)
         line = app.screen.query_one(MockTimeLine)
@@ -208,8 +197,7 @@ async def test_when_the_time_is_up_it_is_said_once_and_the_next_part_follows(roo
 
 
 async def test_skip_next_part_undo_and_end(room: MakeRoom) -> None:
-    app = room(lang="zh")
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with running(room(lang="zh")) as (app, pilot):
         await press(pilot, "enter", "u")
         assert any("没有" in note.message or "there is no answer" in note.message for note in app._notifications)
         await press(pilot, "s", "u")
@@ -234,8 +222,7 @@ async def test_skip_next_part_undo_and_end(room: MakeRoom) -> None:
 
 
 async def test_one_enter_too_many_skips_nothing(room: MakeRoom) -> None:
-    app = room()
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with running(room()) as (app, pilot):
         await press(pilot, "enter")
         while (asked := interview_of(app).asked) is None or asked.card.kind != "choice":
             await answer(pilot, app)
@@ -248,10 +235,8 @@ async def test_one_enter_too_many_skips_nothing(room: MakeRoom) -> None:
         assert interview_of(app).state.place != place
 
 
-async def test_enter_pressed_twice_begins_one_interview(room: MakeRoom) -> None:
-    app = room()
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
+async def test_enter_pressed_twice_begins_one_interview_and_a_late_tick_changes_nothing(room: MakeRoom) -> None:
+    async with running(room()) as (app, pilot):
         for _ in range(2):
             app.post_message(events.Key("enter", None))
         await press(pilot, "space")
@@ -259,12 +244,6 @@ async def test_enter_pressed_twice_begins_one_interview(room: MakeRoom) -> None:
         rows = app.workspace.store.log.everything()
         steps = [(row.subject, row.payload["step"]) for row in rows if row.kind in mock_log.KINDS]
         assert steps == [(begun, "begin")]
-
-
-async def test_a_tick_for_points_that_are_gone_is_nobodys(room: MakeRoom) -> None:
-    app = room()
-    async with app.run_test(size=(80, 24)) as pilot:
-        await press(pilot, "enter")
         await app.screen.query_one(Sheet).remove_children()
         app.screen.post_message(PointsTicked())
         await pilot.pause()
@@ -272,41 +251,29 @@ async def test_a_tick_for_points_that_are_gone_is_nobodys(room: MakeRoom) -> Non
 
 
 async def test_a_follow_up_may_be_judged_with_the_mouse_and_in_either_language(room: MakeRoom) -> None:
-    app = room()
-    async with app.run_test(size=(80, 24)) as pilot:
-        await press(pilot, "enter", "n", "s", "space", "l")
-        lines = shown(app).splitlines()
-        row = next(n for n, line in enumerate(lines) if "2 完整" in line)
-        await pilot.click(offset=(3, row))
+    async with running(room()) as (app, pilot):
+        lines = (await press(pilot, "enter", "n", "s", "space", "l")).splitlines()
+        await pilot.click(offset=(3, next(n for n, line in enumerate(lines) if "2 完整" in line)))
         await pilot.pause()
         assert interview_of(app).state.settled[5].got == 2
 
 
-async def test_an_interviewer_sees_the_points_at_once(room: MakeRoom) -> None:
-    app = room()
-    async with app.run_test(size=(80, 24)) as pilot:
-        await press(pilot, "down", "down", "down", "right", "home", "enter")
-        assert interview_of(app).options.interviewer and "[ ] one" in shown(app)
+async def test_an_interview_is_chosen_row_by_row_and_an_interviewer_sees_the_points_at_once(room: MakeRoom) -> None:
+    async with running(room()) as (app, pilot):
+        assert "Enter Open" not in await press(pilot, "down", "enter")
+        assert isinstance(app.screen, MockScreen) and app.screen.options.minutes != WISH.minutes
+        text = await press(pilot, *["left"] * 3, "down", "right", "down", "right", "home", "enter")
+        assert interview_of(app).options == MockOptions(60, "research", 3, interviewer=True) and "[ ] one" in text
         await press(pilot, "b", "enter")
         assert interview_of(app).state.settled[0].points == (1,)
 
 
-async def test_minutes_and_level_are_chosen_and_past_the_last_comes_the_first(room: MakeRoom) -> None:
-    app = room()
-    async with app.run_test(size=(80, 24)) as pilot:
-        await press(pilot, "down", "left", "left", "down", "right", "s")
-        assert interview_of(app).options == MockOptions(60, "research", 3)
-
-
 async def test_without_a_judge_whoever_looks_says_what_it_came_to(room: MakeRoom, verdict: list[str]) -> None:
-    app = room()
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with running(room()) as (app, pilot):
         await press(pilot, "enter", "n", "n")
         assert isinstance(app.screen, MockCodeScreen) and not app.screen.check_action("tick", (1,))
-        await press(pilot, "g")
-        await app.workers.wait_for_complete()
-        await pilot.pause()
-        assert "there is no torch here" in shown(app) and "1 correct, 0 wrong" in shown(app)
+        text = await run(pilot)
+        assert "there is no torch here" in text and "1 correct, 0 wrong" in text
         await press(pilot, "0")
         assert interview_of(app).item.kind == "whiteboard"  # type: ignore[union-attr]
         await press(pilot, "1")
@@ -324,36 +291,27 @@ async def test_a_draft_is_tested_and_repaired_by_keyboard(
     reports: list[OwnTestsReport] = [found, alarm]
     monkeypatch.setattr(Judge, "run_tests", lambda *_: reports.pop() if reports else Judge.grade(*_))
     async with app.run_test(size=(80, 24)) as pilot:
-        await press(pilot, "down", "down", "down", "down", "right")
-        assert "Tests 11 · Repair 7" in shown(app)
-        await press(pilot, "s", "n", "n")
+        assert "Tests 11 · Repair 7" in await press(pilot, "down", "down", "down", "down", "right")
+        assert "An AI assistant wrote this draft. It has 1 bug." in await press(pilot, "s", "n", "n")
         assert isinstance(app.screen, MockTestsScreen) and not app.screen.check_action("go_on", ())
-        assert "An AI assistant wrote this draft. It has 1 bug." in shown(app)
         await press(pilot, "w")
         await pilot.pause(0.3)
         await press(pilot, "escape")
-        for text in ("1 false alarm: a test fails", "1 of 1 bugs exposed"):
-            await press(pilot, "g")
-            await app.workers.wait_for_complete()
-            await pilot.pause()
-            assert text in shown(app)
-        assert "Press Enter to continue." in shown(app) and not app.screen.check_action("run", ())
-        await press(pilot, "enter")
-        assert isinstance(app.screen, MockCodeScreen) and "Find and fix 1 bug in this file:" in shown(app)
+        assert "1 false alarm: a test fails" in await run(pilot)
+        text = await run(pilot)
+        assert "1 of 1 bugs exposed" in text and "Press Enter to continue." in text
+        assert not app.screen.check_action("run", ())
+        assert "Find and fix 1 bug in this file:" in await press(pilot, "enter")
+        assert isinstance(app.screen, MockCodeScreen)
         await press(pilot, "u")
         assert isinstance(app.screen, MockTestsScreen)
-        await press(pilot, "g")
-        await app.workers.wait_for_complete()
-        await pilot.pause()
-        assert "1 correct, 0 wrong" in shown(app)
-        await press(pilot, "1", "s")
+        assert "1 correct, 0 wrong" in await run(pilot)
+        text = await press(pilot, "1", "s")
         assert isinstance(app.screen, MockReportScreen)
-        assert all(text in shown(app) for text in ("AI-assisted", "Tests: 1 of 1", "Repair: 0 of 1"))
+        assert all(part in text for part in ("AI-assisted", "Tests: 1 of 1", "Repair: 0 of 1"))
 
 
-async def test_code_is_written_in_the_app_while_the_clock_goes_on(
-    room: MakeRoom, clock: Clock, verdict: list[str]
-) -> None:
+async def test_code_is_written_while_the_clock_goes_on(room: MakeRoom, clock: Clock, verdict: list[str]) -> None:
     app = room()
     verdict.append("rejected")
     async with app.run_test(size=(80, 24)) as pilot:
@@ -365,27 +323,18 @@ async def test_code_is_written_in_the_app_while_the_clock_goes_on(
         await pilot.pause()
         assert isinstance(app.screen, MockCodeScreen) and "✗ Rejected" in shown(app)
         assert interview_of(app).time.spent_ms == 60_000 and interview_of(app).is_running
-        assert "qz" in app.screen.file.read_text(encoding="utf-8")
-
-
-async def test_code_can_be_left_and_gone_on_with_in_the_same_file(room: MakeRoom, clock: Clock) -> None:
-    app = room()
-    async with app.run_test(size=(120, 40)) as pilot:
-        await press(pilot, "enter", "n", "n")
-        assert isinstance(app.screen, MockCodeScreen)
         file = app.screen.file
-        file.write_text("mine", encoding="utf-8")
-        clock.move(minutes=2)
-        await press(pilot, "escape", "m", "enter")
-        assert isinstance(app.screen, MockCodeScreen) and app.screen.file == file and "10:00 left" in shown(app)
-        assert file.read_text(encoding="utf-8") == "mine"
-        await press(pilot, "u")
+        assert "qz" in file.read_text(encoding="utf-8")
+        clock.move(minutes=1)
+        assert "10:00 left" in await press(pilot, "escape", "m", "enter")
+        assert isinstance(app.screen, MockCodeScreen) and app.screen.file == file
+        assert "qz" in file.read_text(encoding="utf-8")
+        await press(pilot, "u", "u")
         assert isinstance(app.screen, MockInterviewScreen)
 
 
 async def test_a_file_that_cannot_be_written_is_said(room: MakeRoom) -> None:
-    app = room()
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with running(room()) as (app, pilot):
         app.workspace.home.solutions.write_text("a file", encoding="utf-8")
         await press(pilot, "enter", "n", "n")
         assert any("cannot write" in note.message for note in app._notifications)
@@ -394,32 +343,25 @@ async def test_a_file_that_cannot_be_written_is_said(room: MakeRoom) -> None:
 
 
 async def test_an_interview_that_was_taken_back_elsewhere_is_said(room: MakeRoom) -> None:
-    app = room()
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with running(room()) as (app, pilot):
         await press(pilot, "enter")
         take_back(app.workspace)
         await press(pilot, "s")
         assert any("undone elsewhere" in note.message for note in app._notifications)
 
 
-async def test_nothing_to_ask_is_said(room: MakeRoom) -> None:
-    app = room()
+async def test_without_a_card_none_begins_and_from_the_command_line_the_screen_is_not_taken(
+    room: MakeRoom, tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, open_workspace, none = room(), Workspace.open, tmp_path / "none"
     for card in app.workspace.library.cards():
         record.hold(app.workspace, RowKind.SUSPEND, card.id)
     async with app.run_test(size=(80, 24)) as pilot:
         await press(pilot, "enter")
         assert isinstance(app.screen, MockScreen) and app._notifications
-
-
-def test_run_refuses_an_interview_of_nothing_before_it_takes_the_screen(
-    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "none").mkdir()
-    monkeypatch.setattr(app_module.Workspace, "open", _open_with(tmp_path / "none"))
+    none.mkdir()
+    monkeypatch.setattr(
+        app_module.Workspace, "open", lambda *given, **options: open_workspace(*given, **options, quizbank=none)
+    )
     with pytest.raises(NoCardMatches):
-        app_module.run(Home(tmp_path / "home"), Settings(), clock, "mock", mock=WISH)
-
-
-def _open_with(bank: Path) -> Any:
-    open_workspace = Workspace.open
-    return staticmethod(lambda *given, **options: open_workspace(*given, **options, quizbank=bank))
+        app_module.run(Home(tmp_path / "other"), Settings(), clock, "mock", mock=WISH)

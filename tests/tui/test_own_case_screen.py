@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from attncli.domain.grade_report import BothAnswers, Counterexample, read
 from attncli.errors import JudgeFailed
 from attncli.i18n import Localised, quoted
@@ -13,8 +11,8 @@ from attncli.practice.grade import GradingCancelled, TryRequest
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.challenge import CaseField, ChallengeScreen, OwnCaseScreen
 
-from .conftest import MakeApp, shown
-from .test_challenge import REJECTED, Scripted, settled, write_solution
+from .conftest import MakeApp, press, shown
+from .test_challenge import REJECTED, Scripted, write_solution
 
 SHOWN = read(
     Counterexample,
@@ -56,105 +54,54 @@ def opened(make_app: MakeApp, answers: BothAnswers | JudgeFailed = DIFFER, **opt
     return app, judge
 
 
-@pytest.mark.parametrize(
-    ("lang", "words"),
-    [
-        ("en", ("✗ The answers differ: largest", "never asks for this", "d is 3", "the reference", "your file")),
-        ("zh", ("✗ 答案不同：最大误差 0.41", "本题不会这样考", "d 是 3", "参考解", "你的文件")),
-    ],
-)
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-async def test_both_answers_stand_beside_each_other(
-    make_app: MakeApp, lang: str, words: tuple[str, ...], size: tuple[int, int]
-) -> None:
-    app, judge = opened(make_app, lang=lang)
-    async with app.run_test(size=size) as pilot:
-        await pilot.press("t", *"1,2", "enter")
-        await settled(pilot)
-        text = shown(app)
-        assert all(word in text for word in words) and "0.91*" in text
-        assert [request.text for request in judge.tried] == ["1,2"]
-
-
-async def test_equal_answers_have_no_stars(make_app: MakeApp) -> None:
-    app, _ = opened(make_app, BothAnswers(shown=SHOWN, same=True))
+async def test_both_answers_stand_beside_each_other_in_both_languages(make_app: MakeApp) -> None:
+    app, judge = opened(make_app)
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("t", "1", "enter")
-        await settled(pilot)
-        assert "✓ Both answers are the same" in shown(app) and "0.91 " in shown(app) and "*" not in shown(app)
+        text = await press(pilot, "t", *"1-2", "enter")
+        for words in (
+            ("✗ The answers differ: largest", "never asks for this", "d is 3", "the reference", "your file"),
+            ("✗ 答案不同：最大误差 0.41", "本题不会这样考", "d 是 3", "参考解", "你的文件"),
+        ):
+            assert all(word in text for word in words) and "0.91*" in text
+            await app.action_language()
+            await pilot.pause(0.2)
+            text = shown(app)
+        assert [request.text for request in judge.tried] == ["1-2"]
+        assert isinstance(app.screen, OwnCaseScreen) and app.screen.query_one(CaseField).value == "1-2"
+        judge.answers = BothAnswers(shown=SHOWN, same=True)
+        text = await press(pilot, "enter")
+        assert "✓ Both answers are the same" in text and "0.91 " in text and "*" not in text
+        await pilot.press("escape")
+        assert isinstance(app.screen, ChallengeScreen)
 
 
 async def test_the_counterexample_of_the_last_grading_is_there_to_begin_with(make_app: MakeApp) -> None:
     app, _ = opened(make_app)
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("g")
-        await settled(pilot)
-        await pilot.press("t")
-        await pilot.pause(0.2)
+        await press(pilot, "g")
+        await press(pilot, "t")
         assert app.screen.query_one(CaseField).value == "sdpa(q=torch.tensor([[1.0, 0.0]]), scale=None)"
 
 
-@pytest.mark.parametrize(
-    ("answers", "says"),
-    [
-        (BothAnswers(refused=Localised("this is no Python", "这不是 Python")), "Not run: this is no Python"),
-        (JudgeFailed(quoted("the judge died; run attn doctor")), "Not run: the judge died; run attn doctor"),
-        (GradingCancelled(quoted("cancelled")), "Not run: Grading cancelled."),
-    ],
-)
-async def test_what_cannot_be_tried_is_one_line_and_the_text_stays(
-    make_app: MakeApp, answers: BothAnswers | JudgeFailed, says: str
-) -> None:
-    app, _ = opened(make_app, answers)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("t", "1", "enter")
-        await settled(pilot)
-        assert says in shown(app) and app.screen.query_one(CaseField).value == "1"
-
-
-async def test_a_file_that_has_gone_is_told(make_app: MakeApp) -> None:
+async def test_what_cannot_be_tried_is_one_line_and_the_text_stays(make_app: MakeApp) -> None:
     app, judge = opened(make_app)
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("t")
+        await pilot.press("t", "1")
+        for answers, says in (
+            (BothAnswers(refused=Localised("this is no Python", "这不是 Python")), "Not run: this is no Python"),
+            (JudgeFailed(quoted("the judge died; run attn doctor")), "Not run: the judge died; run attn doctor"),
+            (GradingCancelled(quoted("cancelled")), "Not run: Grading cancelled."),
+        ):
+            judge.answers = answers
+            assert says in await press(pilot, "enter") and app.screen.query_one(CaseField).value == "1"
         (app.workspace.home.solutions / "sdpa.py").unlink()
-        await pilot.press("1", "enter")
-        await settled(pilot)
-        assert "Not run: there is no file" in " ".join(shown(app).split()) and not judge.tried
-
-
-async def test_what_was_typed_and_answered_survives_a_change_of_language_and_escape_goes_back(
-    make_app: MakeApp,
-) -> None:
-    app, _ = opened(make_app)
-    async with app.run_test(size=(100, 40)) as pilot:
-        await pilot.press("t", *"1-2", "enter")
-        await settled(pilot)
-        await app.action_language()
-        await pilot.pause(0.2)
-        assert "答案不同" in shown(app) and app.screen.query_one(CaseField).value == "1-2"
-        assert isinstance(app.screen, OwnCaseScreen)
-        await pilot.press("escape")
-        assert isinstance(app.screen, ChallengeScreen)
+        assert "Not run: there is no file" in " ".join((await press(pilot, "enter")).split())
+        assert len(judge.tried) == 3
 
 
 async def test_a_starter_is_written_where_there_is_no_file(make_app: MakeApp) -> None:
     app, _ = opened(make_app)
     (app.workspace.home.solutions / "sdpa.py").unlink()
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("t")
-        await pilot.pause(0.2)
+        assert "sdpa(q, k, v, mask=None, scale=None)" in await press(pilot, "t")
         assert "def sdpa(" in (app.workspace.home.solutions / "sdpa.py").read_text(encoding="utf-8")
-        assert "sdpa(q, k, v, mask=None, scale=None)" in shown(app)
-
-
-async def test_a_handed_out_bug_puts_the_old_report_away(make_app: MakeApp) -> None:
-    app, _ = opened(make_app)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("g")
-        await settled(pilot)
-        await pilot.press("b")
-        await pilot.pause(0.2)
-        await pilot.press("y")
-        await settled(pilot)
-        assert isinstance(app.screen, ChallengeScreen) and app.screen.report is None
-        assert "Find the bug" in shown(app) and not app.screen.query_one("#report").children

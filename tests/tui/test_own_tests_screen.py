@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from attncli.domain.tests_report import Caught, FalseAlarm, OwnTestsReport, Survivor, TimedTest
 from attncli.errors import JudgeFailed
 from attncli.i18n import quoted
@@ -17,8 +15,8 @@ from attncli.tui.app import AttnApp
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.own_tests import OwnTestsScreen
 
-from .conftest import MakeApp, shown
-from .test_challenge import REJECTED, Scripted, settled
+from .conftest import MakeApp, press, shown
+from .test_challenge import REJECTED, Scripted, noted, settled
 
 REPORT = OwnTestsReport(
     challenge="sdpa",
@@ -77,9 +75,7 @@ async def test_a_run_shows_what_is_caught_in_both_languages_and_is_recorded(make
     app, judge = opened(make_app)
     file = written(app)
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("T", "g")
-        await settled(pilot)
-        text = shown(app)
+        text = await press(pilot, "T", "g")
         assert "1 of 3 caught; solved needs 2" in text
         assert "Not caught: values 1; dtype 2" in text
         assert "Slowest test: test_values, 0.25 s" in text
@@ -95,58 +91,43 @@ async def test_a_run_shows_what_is_caught_in_both_languages_and_is_recorded(make
         assert isinstance(app.screen, ChallengeScreen)
 
 
-async def test_hints_name_the_survivors_one_by_one(make_app: MakeApp) -> None:
+async def test_hints_name_the_survivors_one_by_one_and_the_reference_tests_come_after_yes(make_app: MakeApp) -> None:
     app, _ = opened(make_app)
     written(app)
-    async with app.run_test(size=(80, 40)) as pilot:
+    async with app.run_test(size=(80, 60)) as pilot:
         await pilot.press("T", "h")
-        await settled(pilot)
-        assert any("Run your tests first: g." in notice.message for notice in app._notifications)
-        await pilot.press("g")
-        await settled(pilot)
+        assert await noted(pilot, "Run your tests first: g.")
+        await press(pilot, "g")
         await pilot.press("h", "h")
         await settled(pilot)
-        text = shown(app)
-        mistakes = app.workspace.library.challenge("sdpa").mistakes
+        text, mistakes = shown(app), app.workspace.library.challenge("sdpa").mistakes
         assert "Hint 1 of 2" in text and "Hint 2 of 2" in text
         assert mistakes["no-scale"].says.en[:30] in text
+        await press(pilot, "o")
+        await pilot.press("y")
+        await settled(pilot)
+        assert "Reference" in shown(app)
 
 
-@pytest.mark.parametrize(
-    ("report", "says"),
-    [
-        (ALARM, "False alarm: test_a:3 fails reference"),
-        (JudgeFailed(quoted("the judge died; run attn doctor")), "the judge died; run attn doctor"),
-        (GradingCancelled(quoted("cancelled")), "Grading cancelled."),
-    ],
-)
-async def test_what_went_wrong_is_told(make_app: MakeApp, report: OwnTestsReport | JudgeFailed, says: str) -> None:
-    app, _ = opened(make_app, report)
+async def test_what_went_wrong_is_told(make_app: MakeApp) -> None:
+    app, judge = opened(make_app)
     written(app)
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("T", "g")
-        await settled(pilot)
-        assert says in shown(app)
+        await pilot.press("T")
+        for report, says in (
+            (ALARM, "False alarm: test_a:3 fails reference"),
+            (JudgeFailed(quoted("the judge died; run attn doctor")), "the judge died; run attn doctor"),
+            (GradingCancelled(quoted("cancelled")), "Grading cancelled."),
+        ):
+            judge.report = report
+            assert says in await press(pilot, "g")
 
 
 async def test_without_a_file_nothing_is_run_and_w_writes_one(make_app: MakeApp) -> None:
     app, judge = opened(make_app)
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("T", "g")
-        await settled(pilot)
+        await press(pilot, "T", "g")
         assert not judge.asked
-        await pilot.press("w")
-        await pilot.pause(0.3)
-        await pilot.press("escape")
-        await pilot.pause(0.3)
+        await press(pilot, "w")
+        await press(pilot, "escape")
         assert "def test_example(sdpa):" in own_tests.tests_file(app.workspace, "sdpa").read_text(encoding="utf-8")
-
-
-async def test_the_reference_tests_are_shown_after_asking(make_app: MakeApp) -> None:
-    app, _ = opened(make_app)
-    async with app.run_test(size=(80, 40)) as pilot:
-        await pilot.press("T", "o")
-        await pilot.pause(0.2)
-        await pilot.press("y")
-        await settled(pilot)
-        assert "Reference" in shown(app)

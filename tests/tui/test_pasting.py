@@ -6,7 +6,6 @@ import sys
 from itertools import pairwise
 from unicodedata import category
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from textual import events
@@ -17,8 +16,8 @@ from attncli.tui.screens.cards import SearchScreen
 from attncli.tui.screens.editor import EditorScreen
 from attncli.tui.textual_fixes import BEGIN, END, KEY, PastedEscapes, as_text, install_pasting
 
-from .conftest import MakeApp
-from .test_challenge import opened
+from .conftest import MakeApp, running
+from .test_challenge import in_editor
 
 COLOURED = "a\x1b[31mred\x1b[0m b\x1bc " + "long enough to be looked at as keys " * 3
 SENT = f"x{BEGIN}{COLOURED}{END}y"
@@ -77,36 +76,24 @@ def test_what_is_pasted_is_printable(text: str) -> None:
     assert [sign for sign in kept if category(sign) in HIDDEN and sign not in DRAWN] == []
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-async def test_hidden_signs_never_reach_a_solution(make_app: MakeApp, lang: str) -> None:
-    app = opened(make_app, lang=lang)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("w")
-        await pilot.pause(0.3)
+async def test_hidden_signs_never_reach_a_solution(make_app: MakeApp) -> None:
+    async with in_editor(make_app, "") as (app, pilot):
         assert isinstance(app.screen, EditorScreen)
-        area = app.screen.query_one(TextArea)
-        area.text = ""
         app.post_message(events.Paste("x\xa0= 1\u200b\x07  # 注释\u202e\r\n\ty = 2\ufeff"))
         await pilot.pause(0.3)
-        assert area.text == "x = 1  # 注释\n\ty = 2"
+        assert app.screen.query_one(TextArea).text == "x = 1  # 注释\n\ty = 2"
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-async def test_ten_thousand_lines_in_a_search_are_one(make_app: MakeApp, lang: str) -> None:
-    app = make_app("search", lang=lang)
-    async with app.run_test(size=(80, 24)) as pilot:
+async def test_ten_thousand_lines_in_a_search_are_one_and_of_a_longer_text_the_beginning(make_app: MakeApp) -> None:
+    async with running(make_app("search", lang="zh")) as (app, pilot):
+        field = app.screen.query_one(Input)
         app.post_message(events.Paste("softmax\x07\n" * 10_000))
         await pilot.pause(0.3)
-        assert isinstance(app.screen, SearchScreen) and app.screen.query_one(Input).value == "softmax"
-
-
-@pytest.mark.parametrize(("lang", "says"), [("en", "10000 characters, at most 200"), ("zh", "10000 个字符，最多 200")])
-async def test_the_beginning_of_a_longer_text_is_searched_for(make_app: MakeApp, lang: str, says: str) -> None:
-    app = make_app("search", lang=lang)
-    async with app.run_test(size=(80, 24)) as pilot:
+        assert isinstance(app.screen, SearchScreen) and field.value == "softmax"
+        field.value = ""
         app.post_message(events.Paste("注意力机制" * 2000))
         await pilot.pause(0.3)
-        assert app.screen.query_one(Input).value == "注意力机制" * 40
-        assert any(says in notice.message for notice in app._notifications)
+        assert field.value == "注意力机制" * 40
+        assert any("10000 个字符，最多 200" in notice.message for notice in app._notifications)
         await pilot.press("x")
-        assert len(app.screen.query_one(Input).value) == 200
+        assert len(field.value) == 200

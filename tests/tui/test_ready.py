@@ -13,7 +13,7 @@ from attncli.tui.widgets.basics import KeyBar
 from attncli.tui.widgets.card import Sheet
 from attncli.tui.widgets.session import RatingBar
 
-from .conftest import MakeApp, shown
+from .conftest import MakeApp, press, shown
 from .test_review import reviewing
 
 
@@ -23,8 +23,7 @@ async def test_the_rating_bar_stays_and_is_hidden_while_there_is_nothing_to_rate
         assert "1 Again" not in shown(screen.attn)
         await pilot.press("space")
         assert "1 Again" in shown(screen.attn)
-        await pilot.press("3")
-        await pilot.pause()
+        await press(pilot, "3")
         assert "1 Again" not in shown(screen.attn) and screen.query_one(RatingBar) is bar
 
 
@@ -34,9 +33,7 @@ def test_reading_ahead_imports_every_module_that_is_named() -> None:
     assert done.stdout == "set()\n"
 
 
-async def test_a_page_that_gets_the_keys_styles_itself_alone(
-    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_page_that_gets_the_keys_styles_itself(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
     async with reviewing(make_app, "choice") as (pilot, screen):
         styled: list[object] = []
         apply = Stylesheet.apply
@@ -60,14 +57,11 @@ async def test_the_question_keeps_its_width_when_the_scrollbar_comes(make_app: M
         sheet = screen.query_one(Sheet)
         assert not sheet.show_vertical_scrollbar
         width = sheet.children[0].size.width
-        await pilot.press("space")
-        await pilot.pause()
+        await press(pilot, "space")
         assert sheet.show_vertical_scrollbar and sheet.children[0].size.width == width
 
 
-async def test_the_key_bar_is_drawn_anew_only_where_the_keys_changed(
-    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_key_bar_is_drawn_when_keys_changed(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
     async with reviewing(make_app) as (pilot, screen):
         drawn: list[KeyBar] = []
         bar = screen.query_one(KeyBar)

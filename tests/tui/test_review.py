@@ -27,7 +27,7 @@ from attncli.tui.widgets.session import RatingBar, RatingButton
 from moved_clock import Clock
 from right_answer import right_answer_to
 
-from .conftest import MakeApp, shown
+from .conftest import MakeApp, press, running, shown
 
 KINDS = {
     "qa": "att-02",
@@ -44,9 +44,7 @@ async def reviewing(
     make_app: MakeApp, kind: str = "qa", **options: Any
 ) -> AsyncIterator[tuple[Pilot[None], ReviewScreen]]:
     """Open the review with the card of `kind` in front."""
-    app = make_app("review", **options)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
+    async with running(make_app("review", **options)) as (app, pilot):
         screen = app.screen
         assert isinstance(screen, ReviewScreen)
         while screen.asked is not None and screen.asked.card.id != KINDS[kind]:
@@ -67,22 +65,23 @@ def rows(app: AttnApp) -> list[tuple[str, str, dict[str, Any]]]:
     return [(row.kind.value, row.subject, row.payload) for row in app.workspace.store.log.of_kind(RowKind.REVIEW)]
 
 
-async def paste(pilot: Pilot[None], text: str) -> None:
-    assert pilot.app.focused is not None
-    pilot.app.focused.post_message(events.Paste(text))
+async def answer_with(pilot: Pilot[None], *texts: str) -> str:
+    """Paste these texts, each followed by Enter; return the screen."""
+    for text in texts:
+        assert pilot.app.focused is not None
+        pilot.app.focused.post_message(events.Paste(text))
+        await pilot.pause()
+        await pilot.press("enter")
     await pilot.pause()
+    return shown(pilot.app)  # type: ignore[arg-type]
 
 
 async def test_the_answer_is_hidden_until_it_is_asked_for(make_app: MakeApp) -> None:
     async with reviewing(make_app) as (pilot, screen):
-        assert "Why are attention scores divided" in shown(screen.attn) and "independent components" not in shown(
-            screen.attn
-        )
-        await pilot.press("1")
+        text = await press(pilot, "1")
+        assert "Why are attention scores divided" in text and "independent components" not in text
         assert not rows(screen.attn), "a rating before the answer is shown would be a guess"
-        await pilot.press("space")
-        await pilot.pause()
-        assert "independent components" in shown(screen.attn)
+        assert "independent components" in await press(pilot, "space")
         assert len(screen.query(RatingButton)) == 4
 
 
@@ -99,68 +98,49 @@ async def test_every_button_shows_the_interval_that_rating_gives(make_app: MakeA
         assert schedule is not None and schedule.interval_days == pytest.approx(preview.total_seconds() / 86_400)
 
 
-async def test_a_rating_is_on_disk_before_the_next_card_shows(make_app: MakeApp, clock: Clock) -> None:
-    async with reviewing(make_app) as (pilot, screen):
-        await pilot.press("space", "a", "c")
-        clock.move(seconds=42)
-        await pilot.press("3")
-        [(_, card, payload)] = rows(screen.attn)
-        assert card == "att-02" and payload["rating"] == 3
-        assert payload["points"] == [0, 2] and payload["elapsed_ms"] == 42_000
-        assert screen.session.progress.answered == 1
-
-
-async def test_the_ticked_points_suggest_the_rating_that_enter_takes(make_app: MakeApp) -> None:
+async def test_the_ticked_points_suggest_the_rating_that_enter_stores(make_app: MakeApp, clock: Clock) -> None:
     async with reviewing(make_app) as (pilot, screen):
         await pilot.press("space")
         seen = [screen.query_one(RatingBar).suggested]
-        for letter in "abcd":
+        for letter in "acdb":
             await pilot.press(letter)
             seen.append(screen.query_one(RatingBar).suggested)
         assert seen == [Rating.AGAIN, Rating.AGAIN, Rating.HARD, Rating.HARD, Rating.GOOD]
-        await pilot.press("enter")
-        assert rows(screen.attn)[0][2]["rating"] == Rating.GOOD
+        clock.move(seconds=42)
+        await pilot.press("b", "enter")
+        [(_, card, payload)] = rows(screen.attn)
+        assert card == "att-02" and payload["rating"] == Rating.HARD
+        assert payload["points"] == [0, 2, 3] and payload["elapsed_ms"] == 42_000
+        assert screen.session.progress.answered == 1
 
 
-async def test_points_are_ticked_with_arrows_and_space_and_with_the_mouse(make_app: MakeApp) -> None:
+async def test_points_and_ratings_are_chosen_with_arrows_mouse_and_full_width_letters(make_app: MakeApp) -> None:
     async with reviewing(make_app, lang="zh") as (pilot, screen):
-        await pilot.press("space")
-        await pilot.press("down", "space")
+        await pilot.press("space", "down", "space")
         assert asked(screen).ticked == {1}
         await pilot.click(screen.query(MarkedRow)[0])
         assert asked(screen).ticked == {0, 1}
         await pilot.press("ａ")
         assert asked(screen).ticked == {1}, "a full-width letter of an input method unticks"
-
-
-async def test_full_width_digits_rate(make_app: MakeApp) -> None:
-    async with reviewing(make_app) as (pilot, screen):
-        await pilot.press("space", "２")
-        await pilot.pause()
-        assert rows(screen.attn)[0][2]["rating"] == 2
-
-
-async def test_the_mouse_rates(make_app: MakeApp) -> None:
-    async with reviewing(make_app) as (pilot, screen):
-        await pilot.press("space")
-        await pilot.click(".rating-hard")
-        assert rows(screen.attn)[0][2]["rating"] == Rating.HARD
+        await press(pilot, "３")
+        assert rows(screen.attn)[0][2]["rating"] == 3
 
 
 async def test_undo_asks_the_last_card_again(make_app: MakeApp) -> None:
     async with reviewing(make_app) as (pilot, screen):
         await pilot.press("u")
         assert asked(screen).card.id == "att-02", "nothing to take back yet"
-        await pilot.press("space", "3", "u")
+        await pilot.press("space")
+        await pilot.click(".rating-hard")
+        assert rows(screen.attn)[0][2]["rating"] == Rating.HARD and asked(screen).card.id != "att-02"
+        await pilot.press("escape", "u") if screen.query("AnswerField") else await pilot.press("u")
         assert asked(screen).card.id == "att-02" and not asked(screen).revealed
         assert screen.workspace.store.schedules.get("att-02") is None
         assert screen.session.progress.answered == 0
 
 
 async def test_suspended_and_buried_cards_leave_the_queue(make_app: MakeApp) -> None:
-    app = make_app("review")
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
+    async with running(make_app("review")) as (app, pilot):
         screen = app.screen
         assert isinstance(screen, ReviewScreen)
         first = asked(screen).card.id
@@ -179,18 +159,9 @@ async def test_suspended_and_buried_cards_leave_the_queue(make_app: MakeApp) -> 
         assert kinds == {first: RowKind.SUSPEND, second: RowKind.BURY}
 
 
-async def test_the_language_may_change_in_the_middle_of_a_card(make_app: MakeApp) -> None:
+async def test_an_answer_shows_formula_pitfalls_follow_ups_and_sources_in_either_language(make_app: MakeApp) -> None:
     async with reviewing(make_app) as (pilot, screen):
-        await pilot.press("space", "b", "l")
-        await pilot.pause()
-        assert asked(screen).ticked == {1} and "logits 过大使 softmax 饱和" in shown(screen.attn)
-        await pilot.press("3")
-        assert rows(screen.attn)[0][2]["points"] == [1]
-
-
-async def test_an_answer_shows_formula_pitfalls_follow_ups_and_sources(make_app: MakeApp) -> None:
-    async with reviewing(make_app) as (pilot, screen):
-        await pilot.press("space")
+        await pilot.press("space", "b")
         await pilot.resize_terminal(80, 70)
         await pilot.pause(0.2)
         text = shown(screen.attn)
@@ -198,6 +169,9 @@ async def test_an_answer_shows_formula_pitfalls_follow_ups_and_sources(make_app:
         assert "! “Without it gradients explode”" in text
         assert "att-04" in text and "arXiv:1706.03762 §3.2.1, footnote 4" in text
         assert "pᵢ(δᵢⱼ − pⱼ)" in text
+        assert "logits 过大使 softmax 饱和" in await press(pilot, "l") and asked(screen).ticked == {1}
+        await pilot.press("3")
+        assert rows(screen.attn)[0][2]["points"] == [1]
 
 
 NEXT = (
@@ -207,97 +181,67 @@ NEXT = (
 )
 
 
-async def test_a_follow_up_shows_its_answer_once_it_is_opened(make_app: MakeApp) -> None:
+async def test_a_follow_up_shows_its_answer_once_it_is_opened_and_that_rates_nothing(make_app: MakeApp) -> None:
     async with reviewing(make_app) as (pilot, screen):
         asked(screen).card = replace(asked(screen).card, follow_ups=NEXT)
         await pilot.press("space")
         await pilot.resize_terminal(80, 70)
         await pilot.pause()
         assert "▸ Why a sum?" in shown(screen.attn) and "Independent terms" not in shown(screen.attn)
-        await pilot.press("o")
-        await pilot.pause()
-        assert "▾ Why a sum?" in shown(screen.attn) and "Independent terms add." in shown(screen.attn)
-        assert "It saturates" not in shown(screen.attn)
-        await pilot.press("o", "o", "l")
-        await pilot.pause()
-        assert "独立项相加。" in shown(screen.attn) and "会饱和。  → att-23" in shown(screen.attn)
-
-
-async def test_enter_on_a_follow_up_turns_it_and_rates_nothing(make_app: MakeApp) -> None:
-    async with reviewing(make_app) as (pilot, screen):
-        asked(screen).card = replace(asked(screen).card, follow_ups=NEXT)
-        await pilot.press("space")
-        await pilot.pause()
+        text = await press(pilot, "o")
+        assert "▾ Why a sum?" in text and "Independent terms add." in text and "It saturates" not in text
+        text = await press(pilot, "o", "o", "l")
+        assert "独立项相加。" in text and "会饱和。  → att-23" in text and asked(screen).opened == {1, 2}
         screen.query(AskedNext).last().focus()
-        await pilot.press("enter")
-        await pilot.pause()
-        assert asked(screen).opened == {2} and rows(screen.attn) == []
-        await pilot.press("enter")
-        await pilot.pause()
-        assert asked(screen).opened == set()
+        await press(pilot, "enter")
+        assert asked(screen).opened == {1} and rows(screen.attn) == []
+        await press(pilot, "enter")
+        assert asked(screen).opened == {1, 2}
 
 
 async def test_a_choice_is_marked_and_every_wrong_option_says_why(make_app: MakeApp) -> None:
     async with reviewing(make_app, "choice") as (pilot, screen):
         wrong = asked(screen).card.drawn.index(1)
-        await pilot.press("abcd"[wrong], "enter")
-        await pilot.pause()
+        text = await press(pilot, "abcd"[wrong], "enter")
         assert asked(screen).marked is not None and asked(screen).correct is False
-        text = shown(screen.attn)
-        assert "✗ Not right" in text
-        assert "(your answer)" in text and "n² · d" in text
+        assert "✗ Not right" in text and "(your answer)" in text and "n² · d" in text
         assert screen.query_one(RatingBar).suggested is Rating.AGAIN
+        chosen = list(asked(screen).answer.places)
+        await pilot.press("abcd"[wrong - 1], "space")
+        assert asked(screen).answer.places == chosen and all(rows.closed for rows in screen.query(MarkedRows))
 
 
 async def test_enter_on_an_option_answers_with_it(make_app: MakeApp) -> None:
     async with reviewing(make_app, "choice") as (pilot, screen):
-        right = asked(screen).card.drawn.index(0)
-        await pilot.press(*["down"] * right, "enter")
-        await pilot.pause()
-        assert asked(screen).correct is True and "✓ Right" in shown(screen.attn)
+        text = await press(pilot, *["down"] * asked(screen).card.drawn.index(0), "enter")
+        assert asked(screen).correct is True and "✓ Right" in text
         await pilot.press("enter")
         assert rows(screen.attn)[0][2] | {"rating": 3, "correct": True} == rows(screen.attn)[0][2]
 
 
-async def test_a_number_is_marked_in_any_notation_and_unit(make_app: MakeApp) -> None:
+async def test_a_number_is_marked_in_any_notation_and_unit_and_what_is_none_is_told(make_app: MakeApp) -> None:
     async with reviewing(make_app, "numeric") as (pilot, screen):
         card = asked(screen).card
         assert isinstance(card, NumericCard) and "{{" not in asked(screen).question.en
-        await paste(pilot, f"{float(card.expected) * 1024:.6f} MiB")
-        await pilot.press("enter")
-        await pilot.pause()
+        await answer_with(pilot, "lots")
+        assert not asked(screen).revealed
+        assert any("Enter a number" in note.message for note in screen.attn._notifications)
+        screen.query_one("AnswerField").value = ""  # type: ignore[attr-defined]
+        await answer_with(pilot, f"{float(card.expected) * 1024:.6f} MiB")
         assert asked(screen).correct is True and screen.query_one(RatingBar).suggested is Rating.GOOD
 
 
-async def test_what_is_no_number_is_said_and_not_marked(make_app: MakeApp) -> None:
+async def test_keys_of_the_review_are_typed_into_a_field_except_undo_where_it_is_empty(make_app: MakeApp) -> None:
     async with reviewing(make_app, "numeric") as (pilot, screen):
-        await paste(pilot, "lots")
-        await pilot.press("enter")
-        await pilot.pause()
-        assert not asked(screen).revealed
-        assert any("Enter a number" in note.message for note in screen.attn._notifications)
-
-
-async def test_a_minus_sign_is_typed_and_buries_nothing(make_app: MakeApp) -> None:
-    async with reviewing(make_app, "numeric") as (pilot, screen):
+        text = await press(pilot, "enter")
+        assert "no answer" in text and "The answer is" in text
+        await pilot.press("1", "u")
+        assert asked(screen).card.id == "kv-04" and screen.session.progress.answered == 0
         await pilot.press("1", "minus", "u", "slash", "exclamation_mark")
         assert asked(screen).answer.texts == ["1-u/!"] and asked(screen).card.id == "kv-04"
-
-
-async def test_undo_works_while_a_field_waits_for_an_answer(make_app: MakeApp) -> None:
-    async with reviewing(make_app, "numeric") as (pilot, screen):
-        await pilot.press("enter", "1", "u")
-        assert asked(screen).card.id == "kv-04" and screen.session.progress.answered == 0
     async with reviewing(make_app, "cloze") as (pilot, screen):
         await pilot.press("enter", "enter", "3", "ctrl+z")
         assert asked(screen).card.id == "pos-03"
-
-
-async def test_an_empty_answer_shows_the_number(make_app: MakeApp) -> None:
-    async with reviewing(make_app, "numeric") as (pilot, screen):
-        await pilot.press("enter")
-        await pilot.pause()
-        assert "no answer" in shown(screen.attn) and "The answer is" in shown(screen.attn)
 
 
 async def test_a_numeric_card_has_fresh_numbers_each_time(make_app: MakeApp) -> None:
@@ -306,24 +250,12 @@ async def test_a_numeric_card_has_fresh_numbers_each_time(make_app: MakeApp) -> 
         assert len({Asked.of(card, screen.attn.rng).question.en for _ in range(20)}) > 5
 
 
-async def test_blanks_accept_equal_formulas_in_their_order(make_app: MakeApp) -> None:
+async def test_blanks_accept_equal_formulas_in_their_order_and_each_is_marked(make_app: MakeApp) -> None:
     async with reviewing(make_app, "cloze") as (pilot, screen):
-        await paste(pilot, "1/10000**(2*i/d)")
-        await pilot.press("enter")
-        await paste(pilot, "q, K")
-        await pilot.press("enter")
-        await pilot.pause()
+        await answer_with(pilot, "1/10000**(2*i/d)", "q, K")
         assert asked(screen).correct is True
-
-
-async def test_a_partly_right_cloze_marks_each_blank(make_app: MakeApp) -> None:
     async with reviewing(make_app, "cloze", lang="zh") as (pilot, screen):
-        await paste(pilot, "i/d")
-        await pilot.press("down")
-        await paste(pilot, "Q and K")
-        await pilot.press("enter")
-        await pilot.pause()
-        text = shown(screen.attn)
+        text = await answer_with(pilot, "i/d", "Q and K")
         assert "2 项中对 1 项" in text and "第 1 空 ✗" in text and "第 2 空 ✓" in text
 
 
@@ -335,55 +267,33 @@ async def test_items_are_moved_into_order(make_app: MakeApp) -> None:
             now = asked(screen).answer.places.index(item)
             await pilot.press(*["down"] * now, *["K"] * (now - place))
         assert asked(screen).answer.places == wanted
-        await pilot.press("enter")
-        await pilot.pause()
+        await press(pilot, "enter")
         assert asked(screen).correct is True
 
 
 async def test_a_wrong_order_is_told_with_a_right_one(make_app: MakeApp) -> None:
     async with reviewing(make_app, "ordering") as (pilot, screen):
         asked(screen).choose(right_answer_to(asked(screen).card).places[::-1])
-        await pilot.press("enter")
-        await pilot.pause()
-        assert asked(screen).correct is False and "Correct order" in shown(screen.attn)
+        assert "Correct order" in await press(pilot, "enter") and asked(screen).correct is False
 
 
-async def test_the_wrong_line_is_pointed_at(make_app: MakeApp) -> None:
+@pytest.mark.parametrize(
+    ("line", "words"), [(2, ("Rows no longer sum to 1.", " 3 ✓")), (0, ("/ d ** 0.5  (your answer)", " 1 ✗", " 3 ✓"))]
+)
+async def test_the_line_under_the_cursor_is_the_answer(make_app: MakeApp, line: int, words: tuple[str, ...]) -> None:
     async with reviewing(make_app, "debug") as (pilot, screen):
-        await pilot.press("down", "down", "enter")
-        await pilot.pause()
-        assert asked(screen).answer.places == [2] and asked(screen).correct is True
-        assert "Rows no longer sum to 1." in shown(screen.attn) and " 3 ✓" in shown(screen.attn)
+        text = await press(pilot, *["down"] * line, "enter")
+        assert asked(screen).answer.places == [line] and asked(screen).correct is (line == 2)
+        assert all(part in text for part in words), text
 
 
-async def test_an_unmoved_cursor_answers_with_the_first_line(make_app: MakeApp) -> None:
-    async with reviewing(make_app, "debug") as (pilot, screen):
-        await pilot.press("enter")
-        await pilot.pause()
-        assert asked(screen).answer.places == [0] and asked(screen).correct is False
-        assert "/ d ** 0.5  (your answer)" in shown(screen.attn)
-        assert " 1 ✗" in shown(screen.attn) and " 3 ✓" in shown(screen.attn)
-
-
-async def test_letters_of_a_closed_answer_do_nothing(make_app: MakeApp) -> None:
-    async with reviewing(make_app, "choice") as (pilot, screen):
-        await pilot.press("a", "enter")
-        chosen = list(asked(screen).answer.places)
-        await pilot.press("b", "space")
-        assert asked(screen).answer.places == chosen and all(rows.closed for rows in screen.query(MarkedRows))
-
-
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["qa", "choice", "cloze"])
 async def test_the_points_or_the_sheet_take_the_keys_when_the_answer_comes(make_app: MakeApp, kind: str) -> None:
     async with reviewing(make_app, kind) as (pilot, screen):
-        for key in ["space"] if kind == "qa" else ["7", "enter", "enter", "enter"]:
-            await pilot.press(key)
-            if asked(screen).revealed:
-                break
-        await pilot.pause()
+        await press(pilot, *{"qa": ["space"], "choice": ["enter"], "cloze": ["7", "enter", "enter"]}[kind])
         points = [rows for rows in screen.query(MarkedRows) if not rows.closed]
-        assert asked(screen).revealed
-        assert screen.focused is (points[0] if kind == "qa" else screen.query_one(Sheet))
+        assert asked(screen).revealed and screen.focused is (points[0] if points else screen.query_one(Sheet))
+        assert bool(points) == (kind == "qa")
 
 
 @pytest.mark.parametrize("is_known", [False, True])
@@ -410,16 +320,13 @@ async def test_the_end_sums_up_and_leads_home(make_app: MakeApp, clock: Clock, i
 
 
 async def test_nothing_due_is_said(make_app: MakeApp) -> None:
-    app = make_app("review", limit=0)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
+    async with running(make_app("review", limit=0)) as (app, _):
         assert "Nothing to review" in shown(app)
 
 
 async def test_long_answers_scroll_with_the_keyboard(make_app: MakeApp) -> None:
     async with reviewing(make_app) as (pilot, screen):
-        await pilot.press("space")
-        await pilot.pause(0.2)
+        await press(pilot, "space")
         sheet = screen.query_one(Sheet)
         assert "▼" in shown(screen.attn)
         await pilot.press("pagedown", "pagedown")
@@ -432,16 +339,20 @@ async def test_long_answers_scroll_with_the_keyboard(make_app: MakeApp) -> None:
 
 async def test_a_card_is_flagged_noted_and_tagged_without_leaving_the_review(make_app: MakeApp) -> None:
     async with reviewing(make_app) as (pilot, screen):
-        await pilot.press("asterisk")
-        await pilot.press("n", *"hm", "enter", "escape")
-        await pilot.pause()
+        await press(pilot, "n", *"hm", "enter", "escape")
         assert pilot.app.screen is screen and not asked(screen).revealed
-        await pilot.press("t", *"sum", "enter")
-        await pilot.pause()
-        assert "会" not in shown(screen.attn) and "Press Space" not in shown(screen.attn)
+        text = await press(pilot, "t", *"sum", "enter")
+        assert "会" not in text and "Press Space" not in text
         await pilot.press("escape")
+        commands = {command.title: command for command in screen.app.get_system_commands(screen)}
+        assert {"Ask again today", "Flag", "Note", "Tag", "Open the card", "Bury"} <= set(commands)
+        assert "Rate" not in commands
+        commands["Flag"].callback()
+        await pilot.pause()
         found = annotation(screen.workspace, "att-02")
         assert set(found.tags) == {"flag", "sum"} and found.note == "hm"
+        await press(pilot, "asterisk")
+        assert not annotation(screen.workspace, "att-02").flagged
 
 
 async def test_a_card_is_asked_again_at_the_end_without_a_second_review(make_app: MakeApp) -> None:
@@ -450,33 +361,17 @@ async def test_a_card_is_asked_again_at_the_end_without_a_second_review(make_app
         for card in screen.workspace.store.index.card_ids():
             if card != asked(screen).card.id:
                 hold(screen.workspace, RowKind.SUSPEND, card)
-        await pilot.press("space", "r", "4")
-        await pilot.pause()
-        assert "asked again, not recorded" in shown(screen.attn) and "1 learning ·" in shown(screen.attn)
-        await pilot.press("space", "1")
-        await pilot.pause()
-        assert "1 review  ·  1 min" in shown(screen.attn)
+        text = await press(pilot, "space", "r", "4")
+        assert "asked again, not recorded" in text and "1 learning ·" in text
+        assert "1 review  ·  1 min" in await press(pilot, "space", "1")
         assert len(screen.workspace.store.log.of_kind(RowKind.REVIEW)) == 1
-
-
-async def test_the_palette_has_the_keys_of_the_review(make_app: MakeApp) -> None:
-    async with reviewing(make_app) as (pilot, screen):
-        commands = {command.title: command for command in screen.app.get_system_commands(screen)}
-        assert {"Ask again today", "Flag", "Note", "Tag", "Open the card", "Bury"} <= set(commands)
-        assert "Rate" not in commands
-        commands["Flag"].callback()
-        await pilot.pause()
-        assert annotation(screen.workspace, asked(screen).card.id).flagged
 
 
 async def test_an_option_is_chosen_by_its_number_and_a_rating_by_the_same_key_afterwards(make_app: MakeApp) -> None:
     async with reviewing(make_app, "choice") as (pilot, screen):
-        await pilot.press("2")
-        await pilot.pause()
+        await press(pilot, "2")
         assert asked(screen).answer.places == [1] and not asked(screen).revealed
-        await pilot.press("enter")
-        await pilot.pause()
+        await press(pilot, "enter")
         card = asked(screen).card.id
-        await pilot.press("2")
-        await pilot.pause()
+        await press(pilot, "2")
         assert screen.session.answers[-1].card == card and screen.session.answers[-1].rating is Rating.HARD

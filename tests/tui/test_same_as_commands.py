@@ -1,11 +1,9 @@
-"""App, commands and assistant agree: same answers, same marks, words, rows and schedules."""
+"""Compare answers, drills, quizzes, interviews and gradings in the app with those on the command line."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -18,32 +16,33 @@ from attncli import paths
 from attncli.__main__ import main
 from attncli.commands import grade as grade_command
 from attncli.commands.grade import GradeWatch, Layout
-from attncli.commands.plain import PlainQuiz, PlainReview, read_answer
+from attncli.commands.plain import PlainMock, PlainQuiz, PlainReview, read_answer
 from attncli.commands.session import Session
-from attncli.config import Settings
-from attncli.domain.card_kinds import card_of
+from attncli.domain.card_kinds import ClozeCard, card_of
 from attncli.domain.grade_report import GradeReport, read
 from attncli.domain.grade_report_text import headline
 from attncli.domain.log_row import Rating, RowKind, Schedule
 from attncli.i18n import LANGS, Lang, _
-from attncli.paths import Home
 from attncli.practice import record
 from attncli.practice.assistant import AssistantSession
 from attncli.practice.challenges import ASKED_NEXT
 from attncli.practice.grade import GradeOptions
 from attncli.practice.marking import Asked
+from attncli.practice.mock import MockInterview, MockOptions, asked_card
+from attncli.practice.mock_report import report_of, score_lines
 from attncli.practice.queue import CardFilter
 from attncli.practice.quiz import Quiz, QuizOptions
 from attncli.practice.review import DrillSession, ReviewSession
 from attncli.practice.workspace import Workspace
 from attncli.tui.formulas import inline
+from attncli.tui.screens.mock import MockInterviewScreen
 from attncli.tui.screens.quiz import QuizScreen
 from attncli.tui.widgets.card import CardVerdict
 from moved_clock import Clock
 from same_answer import answer_in_app
 
-from .conftest import BANK, MakeApp, shown, text_of
-from .test_challenge import REJECTED, Scripted, settled, write_solution
+from .conftest import BANK, MakeApp, OpenOther, press, running, shown, text_of
+from .test_challenge import REJECTED, Scripted, write_solution
 from .test_review import KINDS, asked
 
 SEED = 7
@@ -99,8 +98,7 @@ async def in_the_app(app: Any, clock: Clock, kind: str, given: Any, rating: str)
             case "ordering":
                 await arrange(pilot, given)
         await pilot.pause()
-        await pilot.press("space" if kind == "qa" else "enter", *(["enter"] if kind == "cloze" else []))
-        await pilot.pause()
+        await press(pilot, "space" if kind == "qa" else "enter", *(["enter"] if kind == "cloze" else []))
         if kind == "qa":
             await pilot.press(*("abcdefg"[place] for place in given))
         verdicts = [text_of(verdict) for verdict in app.screen.query(CardVerdict)]
@@ -108,8 +106,7 @@ async def in_the_app(app: Any, clock: Clock, kind: str, given: Any, rating: str)
         assert verdicts == (
             [] if kind == "qa" else [f"{head}  {inline(detail).plain}".strip() if kind != "choice" else head]
         )
-        await pilot.press(rating or "enter")
-        await pilot.pause()
+        await press(pilot, rating or "enter")
     return outcome(app.workspace, f"{head} {detail}")
 
 
@@ -149,70 +146,59 @@ def by_an_assistant(workspace: Workspace, clock: Clock, kind: str, given: Any, r
 
 
 ANSWERS: list[tuple[str, Any]] = [
-    ("qa", [0, 1, 2, 3]),
     ("qa", [1, 2]),
-    ("qa", [3]),
-    *(("choice", [place]) for place in range(4)),
-    ("numeric", ["1 GiB"]),
+    ("choice", [0]),
     ("numeric", ["2^40 B"]),
-    ("numeric", [""]),
-    ("cloze", ["10000^(-2i/d)", "q, k"]),
     ("cloze", ["i/d", "QK"]),
+    ("ordering", [3, 1, 0, 2]),
+    ("debug", [2]),
+    ("numeric", [""]),
+]
+"""One answer to each kind of card, not right by default, and one that gives up."""
+MORE_ANSWERS: list[tuple[str, Any]] = [
+    ("qa", [0, 1, 2, 3]),
+    ("qa", [3]),
+    *(("choice", [place]) for place in range(1, 4)),
+    ("numeric", ["1 GiB"]),
+    ("cloze", ["10000^(-2i/d)", "q, k"]),
     ("cloze", ["", ""]),
     ("ordering", [0, 1, 2, 3]),
-    ("ordering", [3, 1, 0, 2]),
     ("ordering", [2, 3, 1, 0]),
     ("debug", [0]),
-    ("debug", [2]),
 ]
 
 
-@pytest.mark.parametrize(("number", "kind", "given"), [(n, *answer) for n, answer in enumerate(ANSWERS)])
+@pytest.mark.parametrize(
+    ("number", "kind", "given"),
+    [
+        *((n, *answer) for n, answer in enumerate(ANSWERS)),
+        *(pytest.param(n, *answer, marks=pytest.mark.full) for n, answer in enumerate(MORE_ANSWERS)),
+    ],
+)
 async def test_the_same_answer_is_marked_told_logged_and_scheduled_alike(
-    make_app: MakeApp,
-    indexed: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    number: int,
-    kind: str,
-    given: Any,
+    make_app: MakeApp, open_other: OpenOther, capsys: pytest.CaptureFixture[str], number: int, kind: str, given: Any
 ) -> None:
     lang, rating = LANGS[number % 2], "" if number % 3 else "4"
-    clock, other_clock = Clock(), Clock()
+    clocks = [Clock() for _ in range(3)]
     app = make_app("review", lang=lang)
-    app.workspace.clock = clock
-    home = Home(tmp_path / "plain")
-    home.root.mkdir()
-    shutil.copy(indexed, home.database)
-    by_app = await in_the_app(app, clock, kind, given, rating)
-    with Workspace.open(home, other_clock, lang, Settings(fuzz=False), BANK) as workspace:
-        by_line = line_by_line(workspace, other_clock, kind, given, rating)
-    clock, home = Clock(), Home(tmp_path / "assistant")
-    home.root.mkdir()
-    shutil.copy(indexed, home.database)
-    with Workspace.open(home, clock, lang, Settings(fuzz=False), BANK) as workspace:
-        by_assistant = by_an_assistant(workspace, clock, kind, given, rating)
+    app.workspace.clock = clocks[0]
+    by_app = await in_the_app(app, clocks[0], kind, given, rating)
+    with open_other("plain", lang, clocks[1]) as workspace:
+        by_line = line_by_line(workspace, clocks[1], kind, given, rating)
+    with open_other("assistant", lang, clocks[2]) as workspace:
+        by_assistant = by_an_assistant(workspace, clocks[2], kind, given, rating)
     assert by_app == by_line == by_assistant
     assert by_app.payload["elapsed_ms"] == SECONDS * 1000
-    printed = " ".join(capsys.readouterr().out.split())
-    assert by_app.told in printed
+    assert by_app.told in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("cram", [False, True])
-async def test_a_drill_records_the_same_in_the_app_and_line_by_line(
-    make_app: MakeApp, indexed: Path, tmp_path: Path, cram: bool
-) -> None:
+async def test_a_drill_records_the_same_everywhere(make_app: MakeApp, open_other: OpenOther, cram: bool) -> None:
     card_filter = CardFilter(kind="debug", cram=cram)
-    app = make_app("review", card_filter=card_filter)
-    async with app.run_test(size=(100, 60)) as pilot:
-        await pilot.pause()
+    async with running(make_app("review", card_filter=card_filter), (100, 60)) as (app, pilot):
         assert asked(app.screen).card.id == KINDS["debug"]
-        await pilot.press("down", "down", "enter", "4")
-        await pilot.pause()
-    home = Home(tmp_path / "plain")
-    home.root.mkdir()
-    shutil.copy(indexed, home.database)
-    with Workspace.open(home, Clock(), "en", Settings(fuzz=False), BANK) as workspace:
+        await press(pilot, "down", "down", "enter", "4")
+    with open_other("plain") as workspace:
         lines = iter(["3\n", "4\n"])
         PlainReview(
             workspace, lambda: next(lines, ""), DrillSession(workspace, card_filter, Random(SEED)), Random(SEED)
@@ -224,9 +210,9 @@ async def test_a_drill_records_the_same_in_the_app_and_line_by_line(
     assert kept[0] == kept[1] and len(kept[0]) == (not cram)
 
 
-@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("lang", ["zh", pytest.param("en", marks=pytest.mark.full)])
 async def test_a_quiz_asks_marks_and_tells_the_same_in_the_app_and_line_by_line(
-    make_app: MakeApp, indexed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], lang: Lang
+    make_app: MakeApp, open_other: OpenOther, capsys: pytest.CaptureFixture[str], lang: Lang
 ) -> None:
     options = QuizOptions(seed=SEED)
     app = make_app("quiz", lang=lang)
@@ -239,10 +225,7 @@ async def test_a_quiz_asks_marks_and_tells_the_same_in_the_app_and_line_by_line(
             lines += await answer_in_app(pilot, question)
             await pilot.pause()
         on_screen = " ".join(shown(app).split())
-    home = Home(tmp_path / "plain")
-    home.root.mkdir()
-    shutil.copy(indexed, home.database)
-    with Workspace.open(home, Clock(), lang, Settings(fuzz=False), BANK) as workspace:
+    with open_other("plain", lang) as workspace:
         by_line, waiting = Quiz(workspace, options), iter(lines)
         PlainQuiz(workspace, lambda: next(waiting, "") + "\n", by_line).run()
         assert workspace.store.log.length() == app.workspace.store.log.length() == 5
@@ -315,27 +298,22 @@ class Judge:
         """Do nothing, as nothing was started."""
 
 
-@pytest.fixture
-def second_home(indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
-    monkeypatch.setattr(paths, "bundled_quizbank", lambda: BANK)
-    monkeypatch.setenv("ATTN_HOME", str(tmp_path / "commands"))
-    monkeypatch.setenv("COLUMNS", "98")
-    home = Home(tmp_path / "commands")
-    home.root.mkdir()
-    shutil.copy(indexed, home.database)
-    yield home
-
-
 def attempts(workspace: Workspace) -> list[tuple[Any, ...]]:
     rows = workspace.store.log.of_kind(RowKind.ATTEMPT)
     return [(row.subject, row.at, row.day, row.payload) for row in rows]
 
 
-@pytest.mark.parametrize("lang", LANGS)
-@pytest.mark.parametrize("name", REPORTS)
+def by_content(number: int, name: str, lang: Lang) -> Any:
+    """Return this case; one language of each report is enough in most runs."""
+    return pytest.param(name, lang, marks=[] if lang == LANGS[number % 2] else pytest.mark.full)
+
+
+@pytest.mark.parametrize(
+    ("name", "lang"), [by_content(number, name, lang) for number, name in enumerate(REPORTS) for lang in LANGS]
+)
 async def test_the_same_grading_is_told_and_kept_alike(
     make_app: MakeApp,
-    second_home: Home,
+    open_other: OpenOther,
     clock: Clock,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -349,16 +327,17 @@ async def test_the_same_grading_is_told_and_kept_alike(
     report = read(GradeReport, document)
     app.grader = Scripted(lambda: document)
     async with app.run_test(size=(106, 80)) as pilot:
-        await pilot.press("g")
-        await settled(pilot)
-        in_the_app = " ".join(shown(app).split())
-    monkeypatch.setattr(grade_command, "Judge", type("Started", (), {"start": staticmethod(lambda: Judge(report))}))
-    monkeypatch.setattr("attncli.__main__.Session", lambda: Session(clock))
-    capsys.readouterr()
-    code = main(["--lang", lang, "grade", "sdpa", str(file), "--full"])
-    assert code == (0 if report.accepted else 1)
-    by_command = capsys.readouterr().out
-    with Workspace.open(second_home, clock, lang, Settings(lang=lang, fuzz=False), BANK) as workspace:
+        in_the_app = " ".join((await press(pilot, "g")).split())
+    with open_other("commands", lang, clock) as workspace:
+        monkeypatch.setattr(paths, "bundled_quizbank", lambda: BANK)
+        monkeypatch.setenv("ATTN_HOME", str(workspace.home.root))
+        monkeypatch.setenv("COLUMNS", "98")
+        monkeypatch.setattr(grade_command, "Judge", type("Started", (), {"start": staticmethod(lambda: Judge(report))}))
+        monkeypatch.setattr("attncli.__main__.Session", lambda: Session(clock))
+        capsys.readouterr()
+        code = main(["--lang", lang, "grade", "sdpa", str(file), "--full"])
+        assert code == (0 if report.accepted else 1)
+        by_command = capsys.readouterr().out
         GradeWatch(workspace, Judge(report), "sdpa", file, GradeOptions(), Layout(full=True)).grade()  # type: ignore[arg-type]
         by_watch = capsys.readouterr().out
         kept = attempts(workspace)
@@ -372,3 +351,50 @@ async def test_the_same_grading_is_told_and_kept_alike(
     told = [" ".join(line.split()) for line in printed[1:] if line.startswith(" " * 8) or "√" in line or "轴" in line]
     assert [line for line in told if line and line not in in_the_app] == []
     assert bool(told) == (name != "solved")
+
+
+MOCK_SEED = 5
+
+
+@pytest.mark.parametrize("lang", ["zh", pytest.param("en", marks=pytest.mark.full)])
+async def test_a_mock_interview_asks_and_counts_the_same_in_the_app_and_line_by_line(
+    make_app: MakeApp, open_other: OpenOther, capsys: pytest.CaptureFixture[str], lang: Lang
+) -> None:
+    options = MockOptions(20, "screen", MOCK_SEED)
+    app = make_app("home", lang=lang)
+    in_app = MockInterview.begin(app.workspace, options)
+    lines: list[str] = []
+    async with app.run_test(size=(120, 60)) as pilot:
+        app.push_screen(MockInterviewScreen(in_app))
+        await pilot.pause()
+        while (asked := in_app.asked) is not None:
+            match asked.card.kind:
+                case "qa" if asked.card.points:
+                    await pilot.press("space", "b", "enter")
+                    lines += ["", "2"]
+                case "qa":
+                    await pilot.press("space", "1")
+                    lines += ["", "1"]
+                case _:
+                    lines += await answer_in_app(pilot, asked)
+            await pilot.pause()
+        in_app.end()
+    with open_other("plain", lang) as workspace:
+        by_line, waiting = MockInterview.begin(workspace, options), iter([*lines, "n"])
+        PlainMock(workspace, lambda: next(waiting, "n") + "\n", by_line, app.grader).run()
+        results = [
+            {place: (found.got, found.of, found.points) for place, found in interview.state.results.items()}
+            for interview in (in_app, by_line)
+        ]
+        # One more: the code that was on the screen when the interview ended.
+        assert results[0] == results[1] and len(results[0]) == len(lines) - lines.count("") - _blanks(in_app) + 1
+        reports = [report_of(room, held.state) for room, held in ((app.workspace, in_app), (workspace, by_line))]
+    assert reports[0].missed == reports[1].missed and reports[0].share == reports[1].share
+    printed = capsys.readouterr().out
+    assert all(text in printed for kind, text in score_lines(reports[1], lang) if kind == "line")
+
+
+def _blanks(interview: MockInterview) -> int:
+    """Count the lines of cloze cards beyond one per card."""
+    cards = [asked_card(interview.workspace, item) for item in interview.state.plan.items if not item.is_code]
+    return sum(len(card.blanks) - 1 for card in cards if isinstance(card, ClozeCard))

@@ -13,7 +13,7 @@ from attncli.practice import record
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.stats import export_summary
 
-from .conftest import MakeApp
+from .conftest import MakeApp, running
 
 
 async def told(pilot: Pilot[None], app: AttnApp) -> str:
@@ -37,8 +37,7 @@ async def test_e_writes_the_page_of_the_day_and_says_where(make_app: MakeApp, la
 
 
 async def test_the_help_of_home_names_the_key(make_app: MakeApp) -> None:
-    app = make_app("home")
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with running(make_app("home")) as (app, pilot):
         await pilot.press("question_mark")
         assert ("e", "Export summary") in app.screen._keys  # type: ignore[attr-defined]
         await pilot.press("escape", "e")
@@ -46,8 +45,7 @@ async def test_the_help_of_home_names_the_key(make_app: MakeApp) -> None:
 
 
 async def test_it_counts_towards_the_interview_while_that_lies_ahead(make_app: MakeApp) -> None:
-    app = make_app("home")
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with running(make_app("home")) as (app, pilot):
         for day, shown in (("2026-07-12", True), ("2026-06-01", False)):
             app.workspace.settings = Settings(fuzz=False, interview=date.fromisoformat(day))
             export_summary(app, app.workspace)

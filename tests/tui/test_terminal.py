@@ -81,9 +81,7 @@ def test_the_app_ends_when_its_window_is_closed(terminal, app: subprocess.Popen[
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
-def test_a_signal_to_end_leaves_by_the_door_where_what_was_typed_is_kept(
-    terminal, app: subprocess.Popen[bytes], number: signal.Signals
-) -> None:
+def test_a_signal_ends_the_app_in_order(terminal, app: subprocess.Popen[bytes], number: signal.Signals) -> None:
     app.send_signal(number)
     os.close(terminal[0])
     assert app.wait(ENOUGH_SECONDS) == 128 + number

@@ -21,7 +21,6 @@ from attncli.config import Settings
 from attncli.domain.arithmetic import read_number
 from attncli.domain.log_row import Rating, RowKind
 from attncli.errors import (
-    AttnError,
     ConfigInvalid,
     ExperimentFailed,
     InvalidInput,
@@ -46,7 +45,7 @@ from attncli.tui.screens.review import ReviewScreen
 from attncli.tui.widgets.session import RatingButton
 from moved_clock import Clock
 
-from .conftest import BANK, MakeApp, shown
+from .conftest import BANK, MakeApp, press, running, shown
 from .test_review import reviewing
 
 
@@ -98,8 +97,7 @@ def rows(screen: ReviewScreen) -> int:
 async def rating(make_app: MakeApp, **options: Any) -> AsyncIterator[tuple[Pilot[None], ReviewScreen]]:
     """Open the review with a card's answer shown."""
     async with reviewing(make_app, **options) as (pilot, screen):
-        await pilot.press("space")
-        await pilot.pause()
+        await press(pilot, "space")
         yield pilot, screen
 
 
@@ -121,58 +119,41 @@ def notes(screen: ReviewScreen) -> list[str]:
     return [note.message for note in screen.attn._notifications]
 
 
-@pytest.mark.parametrize(("lang", "said"), [("en", "Not saved: another attn is writing."), ("zh", "未保存")])
-async def test_a_lock_keeps_the_card_and_the_key_works_when_it_is_gone(
-    make_app: MakeApp, lang: Lang, said: str
-) -> None:
-    async with rating(make_app, lang=lang) as (pilot, screen):
+async def test_a_lock_keeps_the_card_and_the_key_works_when_it_is_gone(make_app: MakeApp) -> None:
+    async with rating(make_app) as (pilot, screen):
         before, asked = rows(screen), card(screen)
         with writing_elsewhere(screen.workspace):
-            await pilot.press("3")
-            await pilot.pause()
-            assert said in shown(screen.attn) and card(screen) == asked and rows(screen) == before
-        await pilot.press("4")
-        await pilot.pause()
-        assert card(screen) != asked and said not in shown(screen.attn)
+            assert "Not saved: another attn is writing." in await press(pilot, "3")
+            assert card(screen) == asked and rows(screen) == before
+        assert "Not saved" not in await press(pilot, "4") and card(screen) != asked
         assert screen.workspace.store.log.of_kind(RowKind.REVIEW)[-1].rating is Rating.EASY
 
 
 @pytest.mark.parametrize(
     ("number", "lang", "said"),
-    [
-        (errno.ENOSPC, "en", "Not saved: the disk is full"),
-        (errno.ENOSPC, "zh", "未保存：磁盘已满"),
-        (errno.EROFS, "en", "Not saved: cannot write your history"),
-        (errno.EROFS, "zh", "未保存：学习记录无法写入"),
-    ],
+    [(errno.ENOSPC, "en", "Not saved: the disk is full"), (errno.EROFS, "zh", "未保存：学习记录无法写入")],
 )
-@pytest.mark.parametrize("key", ["3", "enter", "minus", "exclamation_mark"])
 async def test_a_disk_that_refuses_a_row_keeps_the_card_and_the_key_works_once_it_takes_it(
-    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, number: int, lang: Lang, said: str, key: str
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, number: int, lang: Lang, said: str
 ) -> None:
     async with rating(make_app, lang=lang) as (pilot, screen):
         before, asked = rows(screen), card(screen)
-        with refusing(monkeypatch, number):
-            await pilot.press(key)
-            await pilot.pause()
-            assert said in shown(screen.attn) and card(screen) == asked and rows(screen) == before
-            assert len(screen.query(RatingButton)) == 4 and screen.session.progress.answered == 0
-        await pilot.press(key)
-        await pilot.pause()
-        assert rows(screen) == before + 1 and card(screen) != asked and said not in shown(screen.attn)
-
-
-async def test_a_full_disk_refuses_an_undo_and_keeps_what_it_would_take_back(
-    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with rating(make_app) as (pilot, screen):
+        for key in ("3", "enter", "minus", "exclamation_mark"):
+            with refusing(monkeypatch, number):
+                assert said in await press(pilot, key) and card(screen) == asked and rows(screen) == before
+                assert len(screen.query(RatingButton)) == 4 and screen.session.progress.answered == 0
+            assert said not in await press(pilot, key)
+            assert rows(screen) == before + 1 and card(screen) != asked
+            await screen.action_undo()
+            before = rows(screen)
+            assert said not in await press(pilot, "space") and card(screen) == asked
         await pilot.press("3")
-        asked = card(screen)
-        with refusing(monkeypatch, errno.ENOSPC):
-            await pilot.press("escape", "u") if screen.query("AnswerField") else await pilot.press("u")
+        before, asked = rows(screen), card(screen)
+        with refusing(monkeypatch, number):
+            await screen.action_undo()
             await pilot.pause()
-            assert card(screen) == asked and screen.session.progress.answered == 1
-            assert "Not saved: the disk is full" in shown(screen.attn)
+            assert card(screen) == asked and screen.session.progress.answered == 1 and rows(screen) == before
+            assert said in shown(screen.attn), "what would be taken back is kept"
 
 
 @pytest.mark.parametrize("at", ["before the answer is shown", "before it is rated"])
@@ -183,8 +164,7 @@ async def test_a_card_that_left_its_bank_is_left_out(make_app: MakeApp, at: str)
             await pilot.press("space")
         with screen.workspace.store.transaction():
             screen.workspace.store.connection.execute("DELETE FROM card WHERE id = ?", (asked,))
-        await pilot.press("space" if at == "before the answer is shown" else "3")
-        await pilot.pause()
+        await press(pilot, "space" if at == "before the answer is shown" else "3")
         assert card(screen) != asked and rows(screen) == before
         assert any(f"{asked} is no longer in its bank" in text for text in notes(screen))
 
@@ -193,9 +173,7 @@ async def test_a_clock_before_1990_keeps_the_card(make_app: MakeApp, clock: Cloc
     async with rating(make_app) as (pilot, screen):
         asked, now = card(screen), clock.now
         clock.now = now.replace(year=1970)
-        await pilot.press("3")
-        await pilot.pause()
-        assert "this machine's clock is wrong" in shown(screen.attn) and card(screen) == asked
+        assert "this machine's clock is wrong" in await press(pilot, "3") and card(screen) == asked
         clock.now = now
         await pilot.press("3")
         assert card(screen) != asked
@@ -207,9 +185,7 @@ async def test_an_answer_given_elsewhere_is_not_doubled(make_app: MakeApp, clock
         with _second(screen, clock) as other:
             record.answer(other, asked, Rating.EASY)
         before = rows(screen)
-        await pilot.press("4")
-        await pilot.pause()
-        assert "the intervals have changed" in shown(screen.attn)
+        assert "the intervals have changed" in await press(pilot, "4")
         assert rows(screen) == before and card(screen) == asked and screen.item is not None
         promised = screen.item.previews[Rating.EASY]
         await pilot.press("4")
@@ -221,9 +197,7 @@ async def test_a_card_left_open_for_days_shows_its_new_intervals_first(make_app:
     async with known(make_app, clock) as (pilot, screen):
         before = rows(screen)
         clock.move(days=10)
-        await pilot.press("3")
-        await pilot.pause()
-        assert "the intervals have changed" in shown(screen.attn) and rows(screen) == before
+        assert "the intervals have changed" in await press(pilot, "3") and rows(screen) == before
         await pilot.press("3")
         assert rows(screen) == before + 1
 
@@ -235,9 +209,7 @@ async def test_settings_changed_elsewhere_are_taken_over(make_app: MakeApp, cloc
         with _second(screen, clock, desired_retention=0.8):
             pass
         before = rows(screen)
-        await pilot.press("4")
-        await pilot.pause()
-        assert "the intervals have changed" in shown(screen.attn) and rows(screen) == before
+        assert "the intervals have changed" in await press(pilot, "4") and rows(screen) == before
         await pilot.press("4")
         stored = screen.workspace.store.schedules.get(asked)
         screen.workspace.derive_all()
@@ -257,7 +229,7 @@ async def test_what_was_put_away_can_be_taken_back(make_app: MakeApp) -> None:
 
 
 @pytest.mark.parametrize("earlier", [0, 1])
-async def test_an_answer_for_which_only_the_cache_has_no_room_is_stored_once(
+async def test_an_answer_for_which_only_the_cache_has_no_room_is_stored_once_and_scheduled_later(
     make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, clock: Clock, earlier: int
 ) -> None:
     if earlier:
@@ -265,24 +237,13 @@ async def test_an_answer_for_which_only_the_cache_has_no_room_is_stored_once(
     async with rating(make_app) as (pilot, screen):
         before, asked = rows(screen), card(screen)
         with cache_full(monkeypatch):
-            await pilot.press("3")
-            await pilot.pause()
+            await press(pilot, "3")
             assert rows(screen) == before + 1 and card(screen) != asked
+        if earlier:
+            record.answer(screen.workspace, card(screen), Rating.EASY)
+            assert screen.workspace.store.schedules.get(asked) is not None, "it follows with the next answer"
         with _second(screen, clock) as other:
             assert other.store.schedules.get(asked) is not None
-
-
-async def test_a_schedule_that_the_cache_missed_follows_with_the_next_answer(
-    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    record.hold(make_app().workspace, RowKind.SUSPEND, "kv-04")
-    async with rating(make_app) as (pilot, screen):
-        asked = card(screen)
-        with cache_full(monkeypatch):
-            await pilot.press("1")
-            await pilot.pause()
-        record.answer(screen.workspace, card(screen), Rating.EASY)
-        assert screen.workspace.store.schedules.get(asked) is not None
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be removed there")
@@ -290,8 +251,7 @@ async def test_answers_are_kept_although_the_cache_was_removed(make_app: MakeApp
     async with rating(make_app) as (pilot, screen):
         before, asked = rows(screen), card(screen)
         remove_cache(screen.workspace.home.database)
-        await pilot.press("3")
-        await pilot.pause()
+        await press(pilot, "3")
         assert card(screen) != asked and rows(screen) == before + 1 and not screen.problem
         with _second(screen, clock) as other:
             assert other.store.schedules.get(asked) == screen.workspace.store.schedules.get(asked) is not None
@@ -314,17 +274,13 @@ def _second(screen: ReviewScreen, clock: Clock, **settings: Any) -> Iterator[Wor
         yield other
 
 
-@pytest.mark.parametrize("kind", base._LINES, ids=lambda kind: kind.__name__)
-def test_an_error_is_one_line_in_eighty_columns(kind: type[AttnError]) -> None:
-    assert max(cell_len(f"! {base._LINES[kind][lang]}") for lang in LANGS) <= 76
-
-
-@pytest.mark.parametrize("kind", base._LINES, ids=lambda kind: kind.__name__)
-def test_no_kind_of_failure_is_told_as_a_more_general_one(kind: type[AttnError]) -> None:
-    error = kind.__new__(kind)
-    error.message = quoted("x")
-    told = [base._LINES[kind].format(message="x")[lang] for lang in LANGS]
-    assert [error_text(error, lang) for lang in LANGS] == told
+def test_an_error_is_one_line_in_eighty_columns_and_never_a_more_general_one() -> None:
+    for kind, line in base._LINES.items():
+        error = kind.__new__(kind)
+        error.message = quoted("x")
+        for lang in LANGS:
+            assert cell_len(f"! {line[lang]}") <= 76, kind
+            assert error_text(error, lang) == line.format(message="x")[lang], kind
 
 
 def test_every_failure_of_the_database_has_a_line_of_its_own() -> None:
@@ -334,46 +290,35 @@ def test_every_failure_of_the_database_has_a_line_of_its_own() -> None:
     assert len(set(lines)) == len(lines)
 
 
-async def test_an_error_behind_any_key_is_told_and_the_app_goes_on(
-    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_error_behind_any_key_is_told(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise StoreFull(quoted("the disk is full"))
 
-    app = make_app()
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
+    async with running(make_app()) as (app, pilot):
         monkeypatch.setattr(AttnApp, "show", fail)
-        await pilot.press("s")
-        await pilot.pause()
+        await press(pilot, "s")
         assert app.failure is None and any("disk is full" in note.message for note in app._notifications)
 
 
-@pytest.mark.parametrize(
-    ("error", "en", "zh"),
-    [
+def test_an_error_begins_in_the_learners_language() -> None:
+    for error, en, zh in (
         (NoTorch(quoted("grading needs PyTorch")), "pip install torch", "评测需要 PyTorch：pip install torch"),
         (JudgeFailed(quoted("the judge died")), "the judge died", "评测程序出错：the judge died"),
         (ExperimentFailed(quoted("it told nothing")), "it told nothing", "实验没有跑完：it told nothing"),
         (ConfigInvalid(quoted("it is no TOML")), "it is no TOML", "设置没有保存：it is no TOML"),
         (UsageError(_("the interview is over")), "the interview is over", "没有成功：面试已经结束"),
         (UsageError(quoted("something else")), "something else", "没有成功：something else"),
-    ],
-)
-def test_an_error_begins_in_the_learners_language(error: AttnError, en: str, zh: str) -> None:
-    assert en in error_text(error, "en") and zh in error_text(error, "zh")
+    ):
+        assert en in error_text(error, "en") and zh in error_text(error, "zh")
 
 
-@pytest.mark.parametrize(
-    ("text", "unit", "en", "zh"),
-    [
+def test_a_number_that_cannot_be_read_is_told_in_the_learners_language() -> None:
+    for text, unit, en, zh in (
         ("about ten", "GiB", "Enter a number, e.g. 1.5, 1.5e3 or 3/4.", "请输入数字，例如 1.5"),
         ("1,5", "", "commas separate groups of three", "千位分隔"),
         ("3 s", "GiB", "Answer in GiB, not in “s”.", "答案的单位应为 GiB，不是“s”"),
         ("3 GiB", "", "Enter a plain number, without “GiB”.", "只需填数字，不要写“GiB”"),
-    ],
-)
-def test_a_number_that_cannot_be_read_is_told_in_the_learners_language(text: str, unit: str, en: str, zh: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
-        read_number(text, unit)
-    assert en in error_text(caught.value, "en") and zh in error_text(caught.value, "zh")
+    ):
+        with pytest.raises(InvalidInput) as caught:
+            read_number(text, unit)
+        assert en in error_text(caught.value, "en") and zh in error_text(caught.value, "zh")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.app import App, ComposeResult
@@ -34,10 +33,6 @@ async def text_of(*widgets: Widget, size: tuple[int, int] = (60, 24)) -> str:
         await pilot.pause(0.2)
         strips = app.screen._compositor.render_strips()
         return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
-
-
-async def test_a_formula_is_drawn() -> None:
-    assert "╶───╴" in await text_of(Formula(r"\frac{QK^\top}{2}"))
 
 
 async def test_an_unreadable_formula_shows_its_source_whole() -> None:
@@ -93,8 +88,7 @@ async def test_a_counterexample_shows_what_the_calls_before_were_given() -> None
     assert "call 2 of: 1. Norm(D=3), 2. forward(x=1)" in text
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-async def test_chinese_in_markdown_fills_the_line(lang: str) -> None:
+async def test_chinese_in_markdown_fills_the_line() -> None:
     text = await text_of(CardMarkdown("KV cache：节省的是重复计算，不是显存；" * 6), size=(40, 24))
     lines = [line for line in text.splitlines() if line]
     assert len(lines) > 3 and not any(line.lstrip().startswith(("，", "；")) for line in lines)
