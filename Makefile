@@ -8,15 +8,12 @@ BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
 CHINESE := attncli/locale/zh_CN/LC_MESSAGES
 
-.PHONY: run test suite test-all lint messages verify bench wheel clean
+.PHONY: run test test-all lint messages verify bench wheel clean
 
 run: $(VENV)/.installed
 	@if [ -t 0 ] && [ -t 1 ]; then exec $(BIN)/attn; else exec $(BIN)/attn due; fi
 
-test:
-	$(MAKE) --no-print-directory --jobs 2 lint suite
-
-suite: $(VENV)/.installed-dev
+test: lint
 	$(PYTEST)
 
 test-all: lint
