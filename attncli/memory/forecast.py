@@ -264,10 +264,10 @@ class Outlook:
     set_day: int = LONG_AGO
 
     def is_late(self, day: int) -> bool:
-        """Return True if of new material only must-know and own one comes on `day`: in the last three days.
+        """Return True in the last three days, when only must-know and own material is new.
 
-        A plan that was made four to seven days ahead has new cards to the end: of so few days, three without them
-        would cost eight points of recall (`benchmarks/plan.py`).
+        A plan made four to seven days ahead has new cards to the end. Without them in its last three days, simulated
+        learners who began with nothing lost eight points of recall.
         """
         is_short = LAST_DAYS < self.interview_day - self.set_day < PACED_DAYS
         return self.interview_day - day <= LAST_DAYS and not is_short

@@ -114,7 +114,7 @@ class MarkedRows(SolidBackground, Vertical, can_focus=True):
     def press(self, letter: str) -> bool:
         """Choose the row of `letter` (a, b, c …); return False if there is none."""
         index = ord(letter) - ord("a") if len(letter) == 1 else -1
-        if self.closed or not 0 <= index < len(self.texts):
+        if not 0 <= index < len(self.texts):
             return False
         self.cursor = index
         self.choose(index)
