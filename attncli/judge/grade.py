@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from attncli.domain.checks import CHECK_NAMES, CHECKS, Way
 from attncli.domain.grade_report import CheckResult, Counterexample, Diagnosis, GradeReport, Verdict, read
@@ -43,6 +43,8 @@ from attncli.judge.shrink import SHRINK_CALLS, Reduction, Search, reduced, simpl
 from attncli.judge.submission import Examine, FailedCase, Failure, Submission
 from attncli.sandbox.devices import AWAY, CPU
 
+T = TypeVar("T")
+
 # The number of drawn cases on which the mistake is named.
 PROBES = 8
 # If several names remain, this many cases may distinguish them.
@@ -63,7 +65,8 @@ class Grading:
     """One grading of a submission.
 
     `replay` are stored counterexamples, tried first. `first` is a check and its rung to run before the others; checks
-    in `settled` are known to pass and left out. `notify` is called when a check starts and when it ends.
+    in `settled` are known to pass and left out. `notify` is called when a check starts and when it ends. With a `share`
+    of (k, n) only every n-th question of a check is asked: n gradings with different k ask all of them.
 
     `stored` are its counterexamples. `ended`: no more questions are asked. `device_unproved`: a question about devices
     proved nothing. `seen` lists the traced calls (name, line); `_made` has the labels of traced cases that made a
@@ -78,6 +81,7 @@ class Grading:
     first: tuple[str, CaseRung | None] = ("", None)
     settled: Collection[str] = ()
     notify: Callable[[CheckResult], None] = lambda check: None
+    share: tuple[int, int] = (0, 1)
 
     def __post_init__(self) -> None:
         self.folder = self.exam.folder
@@ -257,6 +261,7 @@ class Grading:
     def _at_edges(self, name: str, rung: CaseRung, tried: int) -> tuple[CheckResult | None, int]:
         """Ask every edge case in the profiles of this check. Returns its failure, and the cases tried so far."""
         edges = [edge for edge in self.exam.edges(name) if edge.rung == rung and self._is_asked(edge, name)]
+        edges = self._shared(edges)
 
         def result_of(index: int, finding: FailedCase) -> CheckResult:
             edge = edges[index]
@@ -269,6 +274,11 @@ class Grading:
         if found is None:
             return None, tried + len(edges)
         return result_of(*found), tried + found[0] + 1
+
+    def _shared(self, questions: list[T]) -> list[T]:
+        """Return the questions of this grading's share, at least one; not one column of those that come in rows."""
+        first, of = self.share
+        return [question for k, question in enumerate(questions) if (k + k // of) % of == first] or questions[:1]
 
     def _is_asked(self, edge: EdgeQuestion, name: str) -> bool:
         """Return True if an edge case can reveal anything.
@@ -371,7 +381,7 @@ class Grading:
         return CheckResult(name=name, status="pass", examples=tried)
 
     def _in_stratum(self, name: str, rung: CaseRung, stratum: Stratum, tried: int) -> CheckResult | None:
-        places = [k for k, of_case in enumerate(stratum.rungs) if of_case == rung]
+        places = self._shared([k for k, of_case in enumerate(stratum.rungs) if of_case == rung])
 
         def result_of(index: int, finding: FailedCase) -> CheckResult:
             broken = rung_of_finding(finding, rung)

@@ -25,6 +25,8 @@ from attncli.sandbox.devices import CPU
 
 # Exams are kept until all files have taken them, at 1 to 40 MiB each: more at once would cost more than they save.
 STREAMS_AT_ONCE = 20
+# Of a sample, each right solution is asked every third question of a check, and the next one the next third.
+SHARES = 3
 QUICK = GradeOptions(rung="hardened", quick=True)
 # The checks that are the same on every stream.
 ONCE = frozenset([name for name, check in CHECKS.items() if check.once])
@@ -35,7 +37,7 @@ class Candidate:
     """A file of the challenge, the expected verdict, and the knowledge so far.
 
     A right file must reach `rung`; a wrong one must fail a required check there or before. `settled` are the checks
-    that need not run again, `failed` is the check that failed and its rung.
+    that need not run again, `failed` is the check that failed and its rung; `share` is as in `Grading`.
     """
 
     file: Path
@@ -44,6 +46,7 @@ class Candidate:
     settled: frozenset[str] = frozenset()
     failed: tuple[str, CaseRung | None] = ("", None)
     done: bool = False
+    share: tuple[int, int] = (0, 1)
 
 
 @dataclass
@@ -52,8 +55,8 @@ class Verification:
 
     `submit` makes a submission of a file, on the `device` or on the one given. `notify` is called after each file with
     the number of its gradings. `known` has the checks that wrong files failed in the last proof. It only changes the
-    order of checks, and a file that must fail on the first rung still takes that one first. `only` names the wrong
-    files to be proved; all if it is empty.
+    order of checks, and a file that must fail on the first rung still takes that one first. `only` names a sample of
+    the wrong files: no others are proved, and the right solutions share the questions. If it is empty, all are proved.
     """
 
     folder: Folder
@@ -81,8 +84,10 @@ class Verification:
 
     def _candidates(self) -> list[Candidate]:
         path = self.folder.path
-        right = [path / ("kernel.py" if self.folder.kernel else "reference.py"), *sorted((path / "right").glob("*.py"))]
-        candidates = [Candidate(file, True) for file in right]
+        right = sorted((path / "right").glob("*.py"))
+        shares = [(turn % SHARES, SHARES) if self.only else (0, 1) for turn in range(len(right))]
+        candidates = [Candidate(path / ("kernel.py" if self.folder.kernel else "reference.py"), True)]
+        candidates += [Candidate(file, True, share=share) for file, share in zip(right, shares, strict=True)]
         wrong = sorted((path / "wrong").glob("*.py"))
         for file in [file for file in wrong if not self.only or file.stem in self.only]:
             rung = self.folder.mistake(file.stem).rung
@@ -99,7 +104,10 @@ class Verification:
         try:
             for turn, exam in enumerate(exams):
                 settled = candidate.settled | ({"loads"} if turn else set())
-                report = Grading(exam, submission, QUICK, first=candidate.failed, settled=settled).run()
+                grading = Grading(
+                    exam, submission, QUICK, first=candidate.failed, settled=settled, share=candidate.share
+                )
+                report = grading.run()
                 interpret = partial(self._interpreted, candidate, exam.stream)
                 self._note(candidate, exam.stream, interpreted_too(report, self.folder.kernel, exam.device, interpret))
                 if candidate.done or submission.worker is None:

@@ -129,7 +129,7 @@ def verify_challenge(
     device: str = CPU,
     only: Sequence[str] = (),
 ) -> Proof:
-    """Verify one challenge; with `only`, just these wrong files and no repairs. Raises JudgeFailed.
+    """Verify one challenge; with `only`, a sample as in VerifyRequest and no repairs. Raises JudgeFailed.
 
     `known` is `failed` of an earlier proof: it saves time and never changes the result.
     """

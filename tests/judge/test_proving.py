@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import torch
 from attncli.judge import verify
 from attncli.judge.challenge import Folder
 from attncli.judge.exam import Exam
+from attncli.judge.protocol import Request
 from attncli.judge.submission import Budget, Submission
 from attncli.judge.verify import Verification
 from attncli.sandbox.devices import CPU, ELSEWHERE
@@ -149,6 +153,28 @@ def test_a_right_file_that_fails_late_is_found_where_it_fails(folder):
     (found,) = verified(folder)[0]["surprises"]
     assert found["file"] == "right/late.py"
     assert found["stream"] > 0
+
+
+def test_of_a_sample_the_right_solutions_share_the_questions(folder, monkeypatch):
+    asked: defaultdict[str, set[int]] = defaultdict(set)
+    answers = Submission.answers
+
+    def noted(submission: Submission, requests: Iterable[Request]) -> Any:
+        def noting() -> Iterator[Request]:
+            for request in requests:
+                asked[Path(submission.filename).stem].add(id(request.case))
+                yield request
+
+        return answers(submission, noting())
+
+    monkeypatch.setattr(Submission, "answers", noted)
+    for name in ("first", "second", "third"):
+        (folder.path / "right" / f"{name}.py").write_text(REFERENCE)
+    submit = partial(submission_of, folder)
+    assert Verification(folder, submit, lambda gradings: None, only=["no-scale"]).run(1)["surprises"] == []
+    shares = [asked[name] for name in ("first", "second", "third")]
+    assert set.union(*shares) >= asked["reference"]
+    assert all(0.25 < len(share) / len(asked["reference"]) < 0.45 for share in shares)
 
 
 def test_no_stream_changes_an_edge_case_and_every_stream_changes_what_is_drawn(folder):
