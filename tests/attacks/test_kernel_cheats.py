@@ -74,7 +74,11 @@ def test_the_kernel_itself_is_accepted(judge: Judge):
     assert graded(judge, KERNEL).accepted
 
 
-@pytest.mark.parametrize("name", CHEATS)
+# One of each check.
+FEW = ("computes under another name", "returns what it returned before", "lets torch add within the kernel")
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.full] * (name not in FEW)) for name in CHEATS])
 def test_a_cheat_is_rejected_by_the_check_that_it_is_about(judge: Judge, name: str):
     source, check, words = CHEATS[name]
     report = graded(judge, source)

@@ -67,8 +67,12 @@ def failed(report: GradeReport) -> CheckResult:
     return next(check for check in report.checks if check.status == "fail")
 
 
+# One whose name is not that of the library, one that is found by what it copies.
+FEW = ("rms_norm_by_layer_norm", "kernel_alias")
+
+
 @pytest.mark.sandbox
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.full] * (name not in FEW)) for name in TWINS])
 def test_the_library_is_found_by_whatever_name_it_is_reached(judge: Judge, name: str) -> None:
     id, said = TWINS[name]
     file = Path(__file__).parent / "twins" / f"{name}.py"
@@ -78,7 +82,9 @@ def test_the_library_is_found_by_whatever_name_it_is_reached(judge: Judge, name:
 
 
 @pytest.mark.sandbox
-@pytest.mark.parametrize("name", COSTLY)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.full] * (name != "punycode")) for name in COSTLY]
+)
 def test_a_file_that_is_costly_to_read_costs_the_judge_nothing(judge: Judge, name: str) -> None:
     graded(judge, "sdpa", SDPA)
     before = processor_seconds(judge)

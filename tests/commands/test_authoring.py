@@ -34,6 +34,7 @@ def change(file: Path, old: str, new: str) -> None:
     file.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
+@pytest.mark.full
 def test_a_scaffold_holds_once_reference_and_one_wrong_solution_are_written(attn: Attn, folder: Path) -> None:
     done = attn("verify", "soft-sign")
     assert done.code == 0, done.out

@@ -107,6 +107,7 @@ def test_solved_pieces_have_their_seats_and_what_was_only_tried_has_none(ladder:
     assert told["sample"] and "process" in told["sandbox"]
 
 
+@pytest.mark.full
 def test_a_file_that_breaks_the_engine_is_named_with_the_place_in_both_languages(ladder: Attn, learner: Path) -> None:
     done = ladder(learner, "--piece", f"rms-norm={WRONG}")
     assert done.code == 1

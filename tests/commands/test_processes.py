@@ -98,7 +98,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 @unix_only
-@pytest.mark.parametrize("name", ["cache.db", "history/.lock"])
+@pytest.mark.parametrize("name", [pytest.param("cache.db", marks=pytest.mark.full), "history/.lock"])
 def test_a_lock_is_waited_for_and_ctrl_c_records_nothing(program: Program, attn: Attn, home: Path, name: str) -> None:
     attn("answer", "att-01", "--rating", "good")
     before = attn("export", "log").out

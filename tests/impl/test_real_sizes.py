@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from attncli.judge.challenge import Folder
 from attncli.judge.exam import Exam
 from attncli.judge.growth import contracts
@@ -23,6 +25,7 @@ def record_at_real_sizes(folder: Path) -> None:
             assert len(asked.request.header["steps"]) <= MOST_STEPS
 
 
+@pytest.mark.full
 def test_every_real_size_is_recorded_in_few_steps_and_little_memory():
     assert len(REAL) >= 16
     done = subprocess.run([sys.executable, __file__, *REAL], capture_output=True, text=True, timeout=600)

@@ -36,8 +36,8 @@ SPREAD = (
     *("stochastic-rounding", "softmax-stable", "top-k-top-p", "learned-pe", "lora", "decoder-only-generate", "adamw"),
     *("online-softmax", "t5-relative-bias"),
 )
-# A random mask, a state that is written to, modules.
-FEW = ("attention-dropout", "kv-cache-prealloc", "learned-pe")
+# A state that is written to.
+FEW = ("kv-cache-prealloc",)
 # What makes tensors on torch's own meta device, which has the same name there.
 LEFT_OUT = {"moe-capacity/right/queues.py"}
 

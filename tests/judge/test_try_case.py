@@ -327,6 +327,7 @@ def test_sizes_that_must_agree_are_told(tmp_path: Path) -> None:
     assert said == ["B is 3 in k and 2 in q; they must be equal", said[1]] and "in v" in said[1]
 
 
+@pytest.mark.full
 def test_nothing_that_a_challenge_asks_for_is_forbidden() -> None:
     for path in CHALLENGES:
         spec = yaml.safe_load(path.read_text(encoding="utf-8")) | {"id": path.parent.name}

@@ -60,6 +60,7 @@ def test_a_hostile_piece_is_named_with_what_it_did(impatient: Engines, name: str
     assert says in describe_difference(blame.difference).en
 
 
+@pytest.mark.full
 def test_a_piece_that_hangs_is_named_and_its_neighbour_is_not(impatient: Engines) -> None:
     own = {"gqa": submission("gqa", "right/vmap"), "rms-norm": HOSTILE["hangs"][0]}
     found = climb(impatient, own)

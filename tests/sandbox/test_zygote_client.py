@@ -186,6 +186,7 @@ def test_a_worker_asked_for_ahead_is_the_next_one_and_ends_with_its_zygote() -> 
     zygote.close()  # once more, which does nothing
 
 
+@pytest.mark.full
 def test_a_worker_asked_for_before_the_zygote_grew_warm_is_not_used() -> None:
     with ZygoteClient.start() as zygote:
         zygote.prepare(MEMORY_MIB)

@@ -58,7 +58,8 @@ async def in_the_app(home: Home, lang: Lang) -> None:
         app.grader.close()
 
 
-@pytest.mark.parametrize("lang", [pytest.param("en", marks=pytest.mark.full), "zh"])
+@pytest.mark.full
+@pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_whole_journey_and_the_log_is_that_of_the_app(tmp_path: Path, indexed_home: Path, lang: Lang) -> None:
     need_browser()
     home, other = (Home(copytree(indexed_home, tmp_path / name)) for name in ("home", "other"))

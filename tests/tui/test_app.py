@@ -190,7 +190,7 @@ async def test_the_way_back_is_named_however_narrow_the_line_is(make_app: MakeAp
             assert line.startswith(" ? Help ") or free < len("Help ")
 
 
-@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("lang", ["zh", pytest.param("en", marks=pytest.mark.full)])
 async def test_no_line_is_wider_than_the_terminal(make_app: MakeApp, lang: Lang) -> None:
     async with running(make_app(lang=lang), (60, 18)) as (app, pilot):
         for keys in ((), ("s",), ("escape", "d"), ("escape", "z"), ("escape", "c"), ("escape", "r"), ("space",)):

@@ -170,7 +170,7 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize("question_first", [True, False])
+@pytest.mark.parametrize("question_first", [True, pytest.param(False, marks=pytest.mark.full)])
 async def test_a_card_that_is_looked_up_tells_what_is_right_once(make_app: MakeApp, question_first: bool) -> None:
     async with running(make_app(), (100, 60)) as (app, pilot):
         for card, (once, *told) in RIGHT.items():

@@ -391,7 +391,7 @@ def opened_own(make_app: MakeApp, lang: str = "en") -> AttnApp:
     return app
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("lang", ["zh", pytest.param("en", marks=pytest.mark.full)])
 async def test_an_accepted_solution_is_followed_by_questions_whose_answers_open(make_app: MakeApp, lang: str) -> None:
     async with running(opened_own(make_app, lang), (100, 200)) as (app, pilot):
         assert not app.screen.query(AfterSolving)
@@ -418,6 +418,7 @@ async def test_n_opens_the_next_unsolved_challenge(make_app: MakeApp) -> None:
         assert app.screen.challenge.track == "efficient"
 
 
+@pytest.mark.full
 async def test_what_was_solved_before_still_shows_it_below_the_statement(make_app: MakeApp) -> None:
     async with running(opened_own(make_app), (100, 60)) as (_, pilot):
         await press(pilot, "g")

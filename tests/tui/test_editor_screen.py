@@ -44,6 +44,7 @@ async def test_w_writes_the_starter_and_what_is_typed_is_kept_by_escape(make_app
         assert file_of(app).read_text(encoding="utf-8").startswith("#note\n")
 
 
+@pytest.mark.full
 async def test_python_is_highlighted_in_the_colours_of_the_theme(make_app: MakeApp) -> None:
     async with in_editor(make_app, "def sdpa(): ...\n") as (app, pilot):
         area = app.screen.query_one(TextArea)
@@ -59,6 +60,7 @@ async def test_python_is_highlighted_in_the_colours_of_the_theme(make_app: MakeA
         assert area.theme == "github_light"
 
 
+@pytest.mark.full
 async def test_f1_tells_the_keys_of_the_editor_and_escape_goes_back_to_it(make_app: MakeApp) -> None:
     async with in_editor(make_app, size=(80, 40), lang="zh") as (app, pilot):
         before = app.screen.query_one(TextArea).text
@@ -145,7 +147,7 @@ async def test_a_file_that_is_no_text_is_told(make_app: MakeApp) -> None:
         assert isinstance(app.screen, ChallengeScreen)
 
 
-@pytest.mark.parametrize(("size", "beside"), [((150, 40), True), ((80, 24), False)])
+@pytest.mark.parametrize(("size", "beside"), [((80, 24), False), pytest.param((150, 40), True, marks=pytest.mark.full)])
 async def test_the_statement_is_beside_or_behind_f2(make_app: MakeApp, size: tuple[int, int], beside: bool) -> None:
     async with in_editor(make_app, size=size) as (app, pilot):
         statement = app.screen.query_one("#statement")

@@ -55,7 +55,7 @@ async def test_the_answers_of_the_first_run_are_kept_as_they_were_typed(make_app
     assert (str(kept.interview), kept.minutes_per_day, kept.new_per_day) == ("2026-07-12", 45, 15)
 
 
-@pytest.mark.parametrize("leaving", ["ctrl+q", "ctrl+c"])
+@pytest.mark.parametrize("leaving", ["ctrl+q", pytest.param("ctrl+c", marks=pytest.mark.full)])
 async def test_what_is_typed_just_before_the_end_is_kept(make_app: MakeApp, leaving: str) -> None:
     app = opened(make_app)
     write_solution(app, "")

@@ -51,7 +51,7 @@ async def test_answers_are_kept_and_in_force(make_app: MakeApp) -> None:
     assert app.workspace.settings.level == "screen" == app.workspace.store.note("ordered_for")
 
 
-@pytest.mark.parametrize("key", ["escape", "q"])
+@pytest.mark.parametrize("key", ["escape", pytest.param("q", marks=pytest.mark.full)])
 async def test_escape_skips_it_and_it_does_not_come_again(make_app: MakeApp, key: str) -> None:
     async with running(make_app("first-run")) as (app, pilot):
         await pilot.press(key)

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 BUDGET_MIB = 120
 
 PROGRAM = """
@@ -48,6 +50,7 @@ def driven(home: Path, *keys: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.full
 def test_no_screen_loads_torch_and_all_of_them_fit_the_memory_budget(tmp_path: Path) -> None:
     keys = ["r", "space", "3", "escape", "s", "escape", "slash", "escape", "c", "enter", "h", "escape", "escape", "l"]
     found = driven(tmp_path, *keys)

@@ -287,7 +287,7 @@ async def test_the_line_under_the_cursor_is_the_answer(make_app: MakeApp, line: 
         assert all(part in text for part in words), text
 
 
-@pytest.mark.parametrize("kind", ["qa", "choice", "cloze"])
+@pytest.mark.parametrize("kind", ["qa", *(pytest.param(kind, marks=pytest.mark.full) for kind in ("choice", "cloze"))])
 async def test_the_points_or_the_sheet_take_the_keys_when_the_answer_comes(make_app: MakeApp, kind: str) -> None:
     async with reviewing(make_app, kind) as (pilot, screen):
         await press(pilot, *{"qa": ["space"], "choice": ["enter"], "cloze": ["7", "enter", "enter"]}[kind])
@@ -324,6 +324,7 @@ async def test_nothing_due_is_said(make_app: MakeApp) -> None:
         assert "Nothing to review" in shown(app)
 
 
+@pytest.mark.full
 async def test_long_answers_scroll_with_the_keyboard(make_app: MakeApp) -> None:
     async with reviewing(make_app) as (pilot, screen):
         await press(pilot, "space")

@@ -140,7 +140,9 @@ def test_home_and_statistics_tell_the_same_story(make_app: MakeApp, clock: Clock
     assert statistics.streak_days == 2
 
 
-@pytest.mark.parametrize("screen", ["home", "challenges", "search"])
+@pytest.mark.parametrize(
+    "screen", ["home", *(pytest.param(n, marks=pytest.mark.full) for n in ("challenges", "search"))]
+)
 async def test_a_row_takes_one_line_and_is_not_under_the_scrollbar(make_app: MakeApp, screen: str) -> None:
     async with running(make_app(screen)) as (app, pilot):
         for size in ((80, 24), (60, 18), (120, 40)):

@@ -80,7 +80,7 @@ def test_the_app_ends_when_its_window_is_closed(terminal, app: subprocess.Popen[
     assert app.wait(ENOUGH_SECONDS) == 129
 
 
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGHUP, pytest.param(signal.SIGTERM, marks=pytest.mark.full)])
 def test_a_signal_ends_the_app_in_order(terminal, app: subprocess.Popen[bytes], number: signal.Signals) -> None:
     app.send_signal(number)
     os.close(terminal[0])

@@ -131,7 +131,10 @@ async def test_a_lock_keeps_the_card_and_the_key_works_when_it_is_gone(make_app:
 
 @pytest.mark.parametrize(
     ("number", "lang", "said"),
-    [(errno.ENOSPC, "en", "Not saved: the disk is full"), (errno.EROFS, "zh", "未保存：学习记录无法写入")],
+    [
+        (errno.ENOSPC, "en", "Not saved: the disk is full"),
+        pytest.param(errno.EROFS, "zh", "未保存：学习记录无法写入", marks=pytest.mark.full),
+    ],
 )
 async def test_a_disk_that_refuses_a_row_keeps_the_card_and_the_key_works_once_it_takes_it(
     make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, number: int, lang: Lang, said: str

@@ -83,6 +83,7 @@ def test_a_run_that_is_stopped_keeps_the_rows_it_printed(tmp_path: Path) -> None
     assert [row["kernel"] for row in rows_in(tmp_path)][:3] == ["flash-64", "flash-64-causal", "flash-128"]
 
 
+@pytest.mark.full
 def test_rows_that_no_time_is_left_for_are_named(tmp_path: Path) -> None:
     command = [sys.executable, str(PROGRAM), "--small", "--minutes", "0", "--out", str(tmp_path), "softmax", "rms-norm"]
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
