@@ -5,7 +5,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal --durations 20
 CHINESE := attncli/locale/zh_CN/LC_MESSAGES
 
 .PHONY: run test test-all lint messages verify bench wheel clean

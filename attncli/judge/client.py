@@ -84,7 +84,7 @@ class _SourceRequest(_Request):
 class VerifyRequest(_Request):
     """Verify the files of a challenge on many input streams; `known` has the checks that wrong files failed before.
 
-    `only` names a sample of the wrong files: no others are graded, and the right solutions share the questions. If it is
+    `only` names a sample of the wrong files: no others are graded, and the right files share the questions. If it is
     empty, all are graded.
     """
 

@@ -25,7 +25,7 @@ from attncli.sandbox.devices import CPU
 
 # Exams are kept until all files have taken them, at 1 to 40 MiB each: more at once would cost more than they save.
 STREAMS_AT_ONCE = 20
-# Of a sample, each right solution is asked every third question of a check, and the next one the next third.
+# In a sample, the reference and each right solution are asked every third question of a check, one after the other.
 SHARES = 3
 QUICK = GradeOptions(rung="hardened", quick=True)
 # The checks that are the same on every stream.
@@ -56,7 +56,7 @@ class Verification:
     `submit` makes a submission of a file, on the `device` or on the one given. `notify` is called after each file with
     the number of its gradings. `known` has the checks that wrong files failed in the last proof. It only changes the
     order of checks, and a file that must fail on the first rung still takes that one first. `only` names a sample of
-    the wrong files: no others are proved, and the right solutions share the questions. If it is empty, all are proved.
+    the wrong files: no others are proved, and the right files share the questions. If it is empty, all are proved.
     """
 
     folder: Folder
@@ -84,10 +84,9 @@ class Verification:
 
     def _candidates(self) -> list[Candidate]:
         path = self.folder.path
-        right = sorted((path / "right").glob("*.py"))
+        right = [path / ("kernel.py" if self.folder.kernel else "reference.py"), *sorted((path / "right").glob("*.py"))]
         shares = [(turn % SHARES, SHARES) if self.only else (0, 1) for turn in range(len(right))]
-        candidates = [Candidate(path / ("kernel.py" if self.folder.kernel else "reference.py"), True)]
-        candidates += [Candidate(file, True, share=share) for file, share in zip(right, shares, strict=True)]
+        candidates = [Candidate(file, True, share=share) for file, share in zip(right, shares, strict=True)]
         wrong = sorted((path / "wrong").glob("*.py"))
         for file in [file for file in wrong if not self.only or file.stem in self.only]:
             rung = self.folder.mistake(file.stem).rung
