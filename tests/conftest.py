@@ -24,6 +24,9 @@ from moved_clock import Clock
 if not torch.cuda.is_available():
     os.environ.setdefault("TRITON_INTERPRET", "1")
 
+# No test waits for an animation.
+os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
+
 # What a script starts in the background ignores interrupts, and what a test starts would ignore them too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -18,7 +18,7 @@ from attncli.export.render import drawn, sanitised
 from attncli.tui.formulas import UnreadableLatex, draw_within, for_markdown, inline
 from attncli.tui.widgets.markdown import _parser as terminal_parser
 
-TEXTS = int(os.environ.get("ATTN_FORMULAS", "40"))
+TEXTS = int(os.environ.get("ATTN_FORMULAS", "20"))
 SECONDS = 8.0
 PARTS = 24
 LONGEST = 20_000

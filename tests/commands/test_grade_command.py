@@ -303,6 +303,7 @@ def test_from_an_empty_file_to_the_first_caught_mistakes(attn):
     assert tests_standing(attn) == "tried"
 
 
+@pytest.mark.full
 def test_the_reference_tests_are_accepted_and_printed(attn):
     code, reference, _ = attn("solution", "causal-mask", "--tests")
     assert (code, "def test_" in reference) == (0, True)

@@ -136,6 +136,7 @@ def test_nothing_is_kept_between_solutions_and_a_solution_cannot_be_seen(run):
         assert (report.fault.en, report.false_alarms, report.all.caught) == ("", (), 0)
 
 
+@pytest.mark.full
 def test_a_kernel_is_loaded_with_the_source_that_triton_reads(judge):
     pytest.importorskip("triton")
     challenge = challenge_of(load_challenge(bundled_impl() / "kernels/softmax-kernel/challenge.yaml").documents[0])

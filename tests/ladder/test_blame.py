@@ -49,7 +49,8 @@ def test_a_wrong_piece_is_named_among_references(engines: Engines, id: str) -> N
     assert named(engines, {id: submission(id, f"wrong/{WRONG[id]}")}) == [(id,)]
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("seed", [0, 1])
 def test_right_pieces_of_any_kind_make_an_engine_that_runs_right(engines: Engines, seed: int) -> None:
     draw = random.Random(seed)
     own = {id: submission(id, f"right/{draw.choice(right_names(id))}") for id in BY_ID if right_names(id)}

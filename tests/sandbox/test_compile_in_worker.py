@@ -46,6 +46,7 @@ def test_every_kernel_compiles_in_the_worker_of_a_gpu_machine() -> None:
     holds(report_of([sys.executable, str(SCRIPT), str(ROOT), *KERNELS], cwd=ROOT), KERNELS)
 
 
+@pytest.mark.full
 def test_a_kernel_compiles_where_there_are_no_namespaces() -> None:
     without = [sys.executable, str(SCRIPT.with_name("without.py")), "namespaces", "--"]
     report = report_of([*without, sys.executable, str(SCRIPT), str(ROOT), *FEW], cwd=ROOT)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from attncli.domain.log_row import RowKind
 from attncli.practice.challenges import standings
 from attncli.tui.screens.base import ChoiceScreen
@@ -120,6 +122,7 @@ async def test_the_mended_bug_counts_apart_and_schedules_nothing(make_app: MakeA
         assert (found.standing, found.fixed) == ("new", 1)
 
 
+@pytest.mark.full
 async def test_b_says_where_nothing_can_be_written(make_app: MakeApp) -> None:
     app = opened(make_app)
     app.workspace.home.solutions.write_text("a file where the folder should be", encoding="utf-8")

@@ -133,7 +133,8 @@ def test_gradients_are_those_of_the_reference(folder: Path, check: str) -> None:
             put(Gradients(exam.folder, question.case), folder)
 
 
-@each(FOLDERS)
+@pytest.mark.full
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_edge_cases_are_those_of_the_reference(folder: Path) -> None:
     """Compare values and gradients in one run; run a case only once if no profile changes its dtypes."""
     exam, asked = exams(folder)[0], set()
