@@ -2,6 +2,7 @@
 
     python benchmarks/planted_faults.py                       120 faults, drawn with seed 1
     python benchmarks/planted_faults.py --seed 2 --faults 10
+    python benchmarks/planted_faults.py --skip 40         go on after the first 40
     python benchmarks/planted_faults.py --tests ../before     with the tests of another checkout
 
 A fault changes an operator, a number, a boundary or a negation inside a function. The tests of the module run first,
@@ -139,6 +140,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--faults", type=int, default=120)
+    parser.add_argument("--skip", type=int, default=0, help="leave out the first faults, of an earlier run")
     parser.add_argument("--tests", type=Path, default=ROOT, help="the checkout whose tests to run")
     asked = parser.parse_args()
     caught = 0
@@ -146,11 +148,11 @@ def main() -> int:
         copy = Path(folder) / "attn"
         shutil.copytree(ROOT, copy, ignore=LEFT_OUT)
         shutil.copytree(asked.tests / "tests", copy / "tests")
-        for fault in drawn(asked.seed, asked.faults):
+        for fault in drawn(asked.seed, asked.faults)[asked.skip :]:
             found = is_caught(fault, copy)
             caught += found
             print("caught " if found else "MISSED ", fault, flush=True)
-    print(f"{caught} of {asked.faults} caught")
+    print(f"{caught} of {asked.faults - asked.skip} caught")
     return 0
 
 
