@@ -20,13 +20,14 @@ def load(path: Path) -> ModuleType:
     return module
 
 
+def by_content(paths: Iterable[Path]) -> list[Path]:
+    """Sort folders by a hash of their files: the first of them are a sample."""
+    return sorted(paths, key=lambda path: sha256(b"".join(f.read_bytes() for f in sorted(path.glob("*.py")))).digest())
+
+
 def sampled(paths: Iterable[Path], share: int) -> pytest.MarkDecorator:
     """Run the test for each folder; in `make test` for one in `share`, chosen by the content of its files."""
-
-    def content(path: Path) -> bytes:
-        return sha256(b"".join(file.read_bytes() for file in sorted(path.glob("*.py")))).digest()
-
-    ordered = sorted(paths, key=content)
+    ordered = by_content(paths)
     chosen = ordered[: len(ordered) // share]
     marked = [pytest.param(path, id=path.name, marks=() if path in chosen else pytest.mark.full) for path in ordered]
     return pytest.mark.parametrize("path", marked)
