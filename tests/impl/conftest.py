@@ -1,7 +1,7 @@
 """Load the files of a challenge by path, as the judge does."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
@@ -20,14 +20,17 @@ def load(path: Path) -> ModuleType:
     return module
 
 
-def sampled(paths: Iterable[Path], share: int) -> pytest.MarkDecorator:
-    """Run the test for each folder; in `make test` for one in `share`, chosen by the content of its files."""
+def sampled(paths: Iterable[Path], share: int, always: Collection[Path] = ()) -> pytest.MarkDecorator:
+    """Run the test for each folder; in `make test` for one in `share`, chosen by the content of its files.
+
+    Those in `always` run besides.
+    """
 
     def content(path: Path) -> bytes:
         return sha256(b"".join(file.read_bytes() for file in sorted(path.glob("*.py")))).digest()
 
     ordered = sorted(paths, key=content)
-    chosen = ordered[: len(ordered) // share]
+    chosen = {*ordered[: len(ordered) // share], *always}
     marked = [pytest.param(path, id=path.name, marks=() if path in chosen else pytest.mark.full) for path in ordered]
     return pytest.mark.parametrize("path", marked)
 
