@@ -22,7 +22,7 @@ BY_THEMSELVES = {path.parent for path in IMPL.glob("kernels/*/tests.py")} | {
     *(IMPL / "positions" / id for id in ("rope", "learned-pe")),
     *(IMPL / place for place in "norms/layer-norm cache/kv-cache cache/gqa optimisers/adamw peft/lora".split()),
     *(IMPL / place for place in "precision/bf16-round embeddings/bpe-train-encode".split()),
-    IMPL / "decoding/speculative-sampling",
+    *(IMPL / place for place in ("decoding/speculative-sampling", "serving/paged-kv")),
 }
 """The references that others are built on or compared with: their tests always run."""
 LAYOUT_OF_A_KERNEL = "swiglu-kernel", "test_any_other_view"
