@@ -31,16 +31,13 @@ def test_mask_01_a_mask_after_softmax_and_a_finite_handicap_depend_on_the_hidden
         assert same == unchanged
 
 
-def test_mask_03_finfo_min_filled_is_uniform_and_added_in_fp16_is_not() -> None:
+def test_mask_03_which_fill_is_exact_and_what_an_added_one_leaves() -> None:
     says("mask-03", "lets scores from 16 on survive and turns those of −16 or less into −inf")
     says("mask-03", "只吞得掉 −16 到 16 之间的分数")
     least = torch.finfo(torch.float16).min
     scores = torch.tensor([-16.0, -15.9, 0.0, 15.9, 16.0]).half()
     assert (scores + least).tolist() == [-INF, -65504, -65504, -65504, -65472]
     assert scores.masked_fill(scores < 99, least).float().softmax(-1).tolist() == pytest.approx([0.2] * 5)
-
-
-def test_mask_03_which_fill_is_exact_and_what_an_added_minus_1e4_leaves() -> None:
     says("mask-03", "`torch.equal` of the two softmax results holds", "added in fp32: softmax of the hidden scores")
     says("mask-03", "`torch.equal` 成立", "fp32 下相加：仍是原分数的 softmax")
     scores, visible = torch.randn(50, 16), torch.rand(50, 16) > 0.5
