@@ -21,10 +21,7 @@ def load(path: Path) -> ModuleType:
 
 
 def sampled(paths: Iterable[Path], share: int, always: Collection[Path] = ()) -> pytest.MarkDecorator:
-    """Run the test for each folder; in `make test` for one in `share`, chosen by the content of its files.
-
-    Those in `always` run besides.
-    """
+    """Run the test for each folder; in `make test` for `always` and one in `share`, chosen by its files' content."""
 
     def content(path: Path) -> bytes:
         return sha256(b"".join(file.read_bytes() for file in sorted(path.glob("*.py")))).digest()

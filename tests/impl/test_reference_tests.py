@@ -16,15 +16,12 @@ from attncli.sandbox.own_tests import EXAMPLES
 from .conftest import IMPL, load, sampled
 
 WITH_TESTS = sorted(path.parent.name for path in IMPL.glob("*/*/tests.py"))
-BY_THEMSELVES = {path.parent for path in IMPL.glob("kernels/*/tests.py")} | {
-    *(IMPL / "attention" / id for id in "softmax-stable sdpa causal-mask mha gpt-causal-self-attention".split()),
-    *(IMPL / "attention" / id for id in ("attention-dropout", "attention-visualise")),
-    *(IMPL / "positions" / id for id in ("rope", "learned-pe")),
-    *(IMPL / place for place in "norms/layer-norm cache/kv-cache cache/gqa optimisers/adamw peft/lora".split()),
-    *(IMPL / place for place in "precision/bf16-round embeddings/bpe-train-encode".split()),
-    *(IMPL / place for place in ("decoding/speculative-sampling", "serving/paged-kv")),
-}
-"""The references that others are built on or compared with: their tests always run."""
+PLACES = """attention/softmax-stable attention/sdpa attention/causal-mask attention/mha attention/attention-dropout
+attention/gpt-causal-self-attention attention/attention-visualise positions/rope positions/learned-pe norms/layer-norm
+cache/kv-cache cache/gqa optimisers/adamw peft/lora precision/bf16-round embeddings/bpe-train-encode
+decoding/speculative-sampling serving/paged-kv"""
+ALWAYS = {*(IMPL / place for place in PLACES.split()), *(path.parent for path in IMPL.glob("kernels/*/tests.py"))}
+"""The references that others are built on, and those that learners meet first: their tests run in `make test` too."""
 LAYOUT_OF_A_KERNEL = "swiglu-kernel", "test_any_other_view"
 """A kernel's result is contiguous; torch's has the layout of its input."""
 
@@ -50,7 +47,7 @@ def as_in_the_judge() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("as_in_the_judge")
-@sampled((path.parent for path in IMPL.glob("*/*/tests.py")), 6, BY_THEMSELVES)
+@sampled((path.parent for path in IMPL.glob("*/*/tests.py")), 6, ALWAYS)
 def test_a_reference_passes_its_tests(path):
     reference = load(path / "reference.py")
     for name, test in vars(load(path / "tests.py")).items():
