@@ -1,17 +1,12 @@
 """Break every rule about single cards, each with one card."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from attncli.bank.card_rules import MAX_COMBINATIONS, card_findings, choices_of, combinations
 
-from .conftest import changed, only, table
-
-Card = dict[str, Any]
-Errors = Callable[..., list[str]]
-
+from .conftest import Card, Cards, Errors, changed, only, table
 
 BROKEN = """
 qa | tags | [a, a] | "a" is listed twice; remove one of the two
@@ -57,7 +52,7 @@ debug | code | "x = 1\\ny = = 2\\n" | the code is not valid Python (invalid synt
 """
 
 
-def test_a_broken_rule_is_named(cards: dict[str, Card], errors: Errors) -> None:
+def test_a_broken_rule_is_named(cards: Cards, errors: Errors) -> None:
     for kind, way, value, message in table(BROKEN):
         only(errors(changed(kind, way, value)), message)
     cards["ordering"]["items"].append(cards["ordering"]["items"][0])
@@ -71,13 +66,13 @@ def test_a_broken_rule_is_named(cards: dict[str, Card], errors: Errors) -> None:
     only(errors(cards["qa"] | both), "a must_know card has either formula")
 
 
-def test_a_choice_needs_a_wrong_option(cards: dict[str, Card], errors: Errors) -> None:
+def test_a_choice_needs_a_wrong_option(cards: Cards, errors: Errors) -> None:
     for option in cards["choice"]["options"]:
         option["correct"] = True
     only(errors(cards["choice"]), "every option is correct; add a wrong one with why_not")
 
 
-def test_placeholders_and_parameters_match_in_both_languages(cards: dict[str, Card], errors: Errors) -> None:
+def test_placeholders_and_parameters_match_in_both_languages(cards: Cards, errors: Errors) -> None:
     question = cards["numeric"]["question"]
     question |= {"en": "in {{dtype}}: bytes?", "zh": "{{ layer }} 层、{{dtype}}、{{heads}}：多少字节？"}
     assert errors(cards["numeric"]) == [
@@ -87,7 +82,7 @@ def test_placeholders_and_parameters_match_in_both_languages(cards: dict[str, Ca
     ]
 
 
-def test_a_parameter_is_no_function(cards: dict[str, Card], errors: Errors) -> None:
+def test_a_parameter_is_no_function(cards: Cards, errors: Errors) -> None:
     card = cards["numeric"]
     card["parameters"]["max"] = [1, 2]
     card["compute"] += " * max"
@@ -96,9 +91,7 @@ def test_a_parameter_is_no_function(cards: dict[str, Card], errors: Errors) -> N
     only(errors(card), 'parameter "max" has the name of a function; rename it')
 
 
-def test_a_fixed_number_needs_no_parameters_and_an_unconverted_one_any_unit(
-    cards: dict[str, Card], errors: Errors
-) -> None:
+def test_a_fixed_number_needs_no_parameters_and_an_unconverted_one_any_unit(cards: Cards, errors: Errors) -> None:
     card = cards["numeric"] | {"question": {"en": "Bytes?", "zh": "多少字节？"}, "compute": 96, "tolerance": 0}
     del card["parameters"], card["compute_unit"]
     assert errors(card) == []
@@ -106,14 +99,12 @@ def test_a_fixed_number_needs_no_parameters_and_an_unconverted_one_any_unit(
     assert errors(cards["numeric"] | {"unit": "tokens"}) == []
 
 
-def test_labels_of_choices(cards: dict[str, Card]) -> None:
+def test_labels_of_choices(cards: Cards) -> None:
     assert choices_of([24, 0.5]) == [["24", 24], ["0.5", 0.5]]
     assert choices_of({"bf16": 2}) == [["bf16", 2]]
 
 
-def test_all_combinations_are_tried_and_many_are_sampled(
-    cards: dict[str, Card], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_combinations_are_tried_and_many_are_sampled(cards: Cards, monkeypatch: pytest.MonkeyPatch) -> None:
     card = cards["numeric"]
     assert len(list(combinations(card))) == 4
     card["parameters"] = {name: list(range(1, 20)) for name in "abcde"}
@@ -124,12 +115,12 @@ def test_all_combinations_are_tried_and_many_are_sampled(
     assert sample == list(combinations(card))
 
 
-def test_a_fragment_counts_as_python(cards: dict[str, Card], errors: Errors) -> None:
+def test_a_fragment_counts_as_python(cards: Cards, errors: Errors) -> None:
     for code in ("return x\n", "    x = 1\n    y = 2\n", "self.a = b\n", "@decorator\ndef f(): ...\n", "yield 1\n"):
         assert errors(cards["debug"] | {"code": code, "lines": [1]}) == []
 
 
-def test_an_order_of_many_keys_without_a_circle_is_fine(cards: dict[str, Card], errors: Errors) -> None:
+def test_an_order_of_many_keys_without_a_circle_is_fine(cards: Cards, errors: Errors) -> None:
     keys = [f"k{number}" for number in range(12)]
     card = cards["ordering"]
     card["items"] = [{"key": key, "text": {"en": key, "zh": key}} for key in keys]
@@ -144,7 +135,7 @@ def told(card: Card) -> list[str]:
     return [finding.message.en for finding in card_findings(card)]
 
 
-def test_a_follow_up_may_be_a_question_with_its_answer_but_no_repetition(cards: dict[str, Card]) -> None:
+def test_a_follow_up_may_be_a_question_with_its_answer_but_no_repetition(cards: Cards) -> None:
     again = NEXT | {"ask": {"en": "How?", "zh": "如何？"}}
     for follow_ups, message in (
         (["att-02", NEXT, again], None),
@@ -160,7 +151,7 @@ def slips(*formulas: object) -> list[dict[str, Any]]:
     return [{"compute": formula, "says": {"en": "No.", "zh": "不对。"}} for formula in formulas]
 
 
-def test_a_slip_is_told_apart_from_the_right_answer_and_from_others(cards: dict[str, Card]) -> None:
+def test_a_slip_is_told_apart_from_the_right_answer_and_from_others(cards: Cards) -> None:
     right, once = "2 * layers * dtype * 2 ** 30", "layers * dtype * 2 ** 30"
     for formulas, message in (
         ([once, "2 * layers * dtype * 1e9"], None),
@@ -175,7 +166,7 @@ def test_a_slip_is_told_apart_from_the_right_answer_and_from_others(cards: dict[
         assert any(message in each for each in found) if message else found == [], found
 
 
-def test_a_parameter_outside_the_question_is_refused(cards: dict[str, Card]) -> None:
+def test_a_parameter_outside_the_question_is_refused(cards: Cards) -> None:
     card = cards["numeric"] | {"explain": {"en": "With {{layers}} of {{d}}.", "zh": "{{ layers }} 层。"}}
     found = [(finding.path, finding.message.en) for finding in card_findings(card)]
     said = "{{layers}} is filled in only in the question; remove it here or write a number"

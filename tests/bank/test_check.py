@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -9,22 +9,21 @@ from attncli.bank.check import Report, check
 from attncli.bank.checked_files import Surroundings
 from attncli.errors import NotFound
 
-Card = dict[str, Any]
-Writer = Callable[..., Path]
+from .conftest import Card, Cards, Checker, Errors, Writer
 
 
 def messages(report: Report) -> list[str]:
     return [problem.message.en for problem in report.problems]
 
 
-def test_good_cards_of_a_bad_file_are_looked_at_too(cards: dict[str, Card], errors: Callable[..., list[str]]) -> None:
+def test_good_cards_of_a_bad_file_are_looked_at_too(cards: Cards, errors: Errors) -> None:
     cards["qa"]["short"]["en"] = "too short"
     assert len(errors(cards["qa"], {"id": "att-09"})) > 3
     assert any("the short answer has 2 words" in message for message in errors(cards["qa"], {"id": "att-09"}))
 
 
 def test_problems_are_sorted_and_a_fault_hides_only_the_rest_of_its_file(
-    cards: dict[str, Card], bank_file: Writer, around: Surroundings
+    cards: Cards, bank_file: Writer, around: Surroundings
 ) -> None:
     second = bank_file(cards["qa"] | {"level": "x", "core": 1, "id": "mask-01"}, topic="mask")
     first = bank_file(cards["debug"] | {"lines": [9]})
@@ -55,7 +54,7 @@ def test_a_folder_named_like_a_file_is_a_problem_of_the_bank(tmp_path: Path, aro
 
 
 def test_ids_are_unique_over_all_files_and_start_with_the_topic(
-    cards: dict[str, Card], bank_file: Writer, around: Surroundings, checked: Callable[..., Report]
+    cards: Cards, bank_file: Writer, around: Surroundings, checked: Checker
 ) -> None:
     first = bank_file(cards["qa"], cards["qa"])
     assert messages(check([first], around)) == [
@@ -72,7 +71,7 @@ def test_ids_are_unique_over_all_files_and_start_with_the_topic(
 
 
 def test_a_file_is_named_after_its_topic_and_checked_once(
-    cards: dict[str, Card], bank_file: Writer, around: Surroundings
+    cards: Cards, bank_file: Writer, around: Surroundings
 ) -> None:
     path = bank_file(cards["qa"])
     report = check([path, path, path.parent], around)
@@ -85,7 +84,7 @@ def test_a_file_is_named_after_its_topic_and_checked_once(
 
 
 @pytest.fixture
-def bundled(around: Surroundings) -> Callable[..., Path]:
+def bundled(around: Surroundings) -> Writer:
     """Write a topic of the bundled bank."""
 
     def write(*cards: Card, name: str = "att.yaml", **more: Any) -> Path:
@@ -101,9 +100,7 @@ def bundled(around: Surroundings) -> Callable[..., Path]:
 COMPLETE = {"title": {"en": "a", "zh": "甲"}, "licence": "CC-BY-4.0"}
 
 
-def test_the_bundled_bank_is_stricter(
-    cards: dict[str, Card], bundled: Callable[..., Path], around: Surroundings
-) -> None:
+def test_the_bundled_bank_is_stricter(cards: Cards, bundled: Writer, around: Surroundings) -> None:
     bundled(cards["qa"] | {"core": True}, cards["debug"] | {"id": "mask-01"}, name="other.yaml")
     found = messages(check([], around))
     assert 'topic "att" is in other.yaml; rename the file to att.yaml' in found
@@ -112,9 +109,7 @@ def test_the_bundled_bank_is_stricter(
     assert 'id "mask-01" does not start with its topic; write att-…' in found
 
 
-def test_a_card_and_a_challenge_do_not_share_an_id(
-    cards: dict[str, Card], bank_file: Writer, around: Surroundings
-) -> None:
+def test_a_card_and_a_challenge_do_not_share_an_id(cards: Cards, bank_file: Writer, around: Surroundings) -> None:
     folder = around.impl / "attention" / "att-01"
     folder.mkdir(parents=True)
     (folder / "challenge.yaml").write_text("id: att-01\n", encoding="utf-8")
@@ -125,7 +120,7 @@ def test_a_card_and_a_challenge_do_not_share_an_id(
 
 
 def test_own_banks_are_checked_with_the_bundled_one(
-    cards: dict[str, Card], bundled: Callable[..., Path], around: Surroundings, tmp_path: Path
+    cards: Cards, bundled: Writer, around: Surroundings, tmp_path: Path
 ) -> None:
     bundled(cards["qa"] | {"core": True}, cards["choice"], **COMPLETE)
     own = tmp_path / "own"
@@ -187,16 +182,14 @@ def test_the_files_beside_a_challenge_are_checked_with_it(around: Surroundings) 
     ) in found
 
 
-def test_a_challenge_may_not_have_a_cards_id(around: Surroundings, cards: dict[str, Card], bank_file: Writer) -> None:
+def test_a_challenge_may_not_have_a_cards_id(around: Surroundings, cards: Cards, bank_file: Writer) -> None:
     bank = bank_file({**cards["qa"], "id": "sdpa"})
     path = challenge(around.impl)
     said = '"sdpa" is already the id of a card, and both share one log; rename this challenge\'s folder'
     assert said in messages(check([path, bank], around))
 
 
-def test_ten_mistakes_in_two_files_are_ten_problems(
-    cards: dict[str, Card], bank_file: Writer, around: Surroundings
-) -> None:
+def test_ten_mistakes_in_two_files_are_ten_problems(cards: Cards, bank_file: Writer, around: Surroundings) -> None:
     qa, choice, numeric = cards["qa"], cards["choice"], cards["numeric"]
     qa |= {"level": "junior", "follow_ups": ["att-77"]}
     del choice["options"][0]["correct"]
@@ -218,9 +211,7 @@ def test_ten_mistakes_in_two_files_are_ten_problems(
     )
 
 
-def test_at_most_one_bundled_card_in_six_is_must_know(
-    cards: dict[str, Card], bundled: Callable[..., Path], around: Surroundings
-) -> None:
+def test_at_most_one_bundled_card_in_six_is_must_know(cards: Cards, bundled: Writer, around: Surroundings) -> None:
     marked = {"must_know": True, "formula": "x"}
     first = [cards["qa"] | {"id": f"att-{number:02}"} for number in range(11, 16)]
     bundled(*first, cards["qa"] | {"id": "att-16"} | marked)
@@ -229,3 +220,16 @@ def test_at_most_one_bundled_card_in_six_is_must_know(
     assert [note.message.en for note in check([], around).notes if "must_know" in note.message.en] == [
         "1 of 5 cards are must_know; mark at most one in 6, what nearly every interview asks"
     ]
+
+
+def test_facts_of_more_than_a_year_ago_are_noted(cards: Cards, bank_file: Writer, around: Surroundings) -> None:
+    fresh = ("2025", "2025-11", "2025-11-22", "2026-12")
+    for as_of in (*fresh, "2024", "2025-10", "2025-11-21"):
+        report = check([bank_file(cards["qa"] | {"as_of": as_of})], around, date(2026, 11, 22))
+        assert report.problems == ()
+        notes = [note.message.en for note in report.notes if "as of" in note.message.en]
+        said = f"att-01 is as of {as_of}, more than a year ago; check it and write the new date"
+        assert notes == ([] if as_of in fresh else [said])
+    report = check([bank_file(cards["qa"] | {"as_of": "2027-02-28"})], around, date(2028, 2, 29))
+    assert [note for note in report.notes if "as of" in note.message.en]
+    assert check([bank_file(cards["qa"] | {"as_of": "1999"})], around).notes == ()

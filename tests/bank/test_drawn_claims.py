@@ -22,10 +22,8 @@ NOT_OURS = {
 }
 """Sentences that match by words and figures, but state no measurement of ours."""
 
-TESTS = "".join(
-    path.read_text(encoding="utf-8")
-    for path in [Path(__file__).with_name("test_claims.py"), *(Path(__file__).parent / "library_claims").glob("*.py")]
-)
+FOLDERS = Path(__file__).parent / "library_claims", Path(__file__).parents[1] / "errata"
+TESTS = "".join(path.read_text(encoding="utf-8") for folder in FOLDERS for path in folder.glob("*.py"))
 
 
 def claims(card: dict[str, Any]) -> Iterator[str]:

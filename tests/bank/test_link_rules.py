@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,7 @@ from attncli.bank.check import check
 from attncli.bank.checked_files import Surroundings
 from attncli.bank.link_rules import Known, Match, errata_findings, link_findings, matches, source_findings
 
-from .conftest import table
-
-Card = dict[str, Any]
+from .conftest import Cards, Errors, Writer, table
 
 
 @pytest.fixture
@@ -81,9 +78,7 @@ def test_sources_are_identifiers() -> None:
         assert finding.message.en.startswith(f'source "{identifier}" {message}')
 
 
-def test_cards_of_broken_files_can_be_linked_to(
-    cards: dict[str, Card], bank_file: Callable[..., Path], around: Surroundings
-) -> None:
+def test_cards_of_broken_files_can_be_linked_to(cards: Cards, bank_file: Writer, around: Surroundings) -> None:
     linking = bank_file(cards["qa"] | {"follow_ups": ["mask-01"]})
     broken = bank_file({"id": "mask-01", "kind": "quiz"}, topic="mask")
     report = check([linking, broken], around)
@@ -135,8 +130,6 @@ def test_the_work_is_linear_in_the_questions(monkeypatch: pytest.MonkeyPatch) ->
     assert compared <= count * link_rules._SKETCH * link_rules._MAX_BUCKET
 
 
-def test_a_repeated_question_is_named_with_the_earlier_card(
-    cards: dict[str, Card], errors: Callable[..., list[str]]
-) -> None:
+def test_a_repeated_question_is_named_with_the_earlier_card(cards: Cards, errors: Errors) -> None:
     again = cards["debug"] | {"question": {"en": "What else?", "zh": cards["qa"]["question"]["zh"]}}
     assert errors(cards["qa"], again) == ["the question is the same as that of att-01; ask something else, or keep one"]

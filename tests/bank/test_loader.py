@@ -1,6 +1,4 @@
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -9,11 +7,10 @@ from attncli.domain.card_kinds import ChoiceCard, ClozeCard, DebugCard, NumericC
 from attncli.i18n import NOTHING
 from attncli.practice.library import challenge_of
 
-Card = dict[str, Any]
-Writer = Callable[..., Path]
+from .conftest import Cards, Writer
 
 
-def test_a_card_of_each_kind_becomes_what_the_domain_reads(cards: dict[str, Card], bank_file: Writer) -> None:
+def test_a_card_of_each_kind_becomes_what_the_domain_reads(cards: Cards, bank_file: Writer) -> None:
     loaded = load_file(bank_file(*cards.values(), title={"en": "Attention", "zh": "注意力"}))
     assert loaded.problems == ()
     assert (loaded.topic, loaded.title) == ("att", {"en": "Attention", "zh": "注意力"})
@@ -32,9 +29,7 @@ def test_a_card_of_each_kind_becomes_what_the_domain_reads(cards: dict[str, Card
     assert debug.lines == (2,)
 
 
-def test_a_file_with_a_problem_contributes_nothing_and_numbers_become_text(
-    cards: dict[str, Card], bank_file: Writer
-) -> None:
+def test_a_file_with_a_problem_contributes_nothing_and_numbers_become_text(cards: Cards, bank_file: Writer) -> None:
     card = cards["numeric"] | {"compute": 96, "tolerance": 0.5, "question": {"en": "Bytes?", "zh": "字节？"}}
     del card["parameters"]
     (document,) = load_file(bank_file(card)).documents
@@ -51,7 +46,7 @@ def test_own_files_may_end_otherwise_and_a_missing_folder_has_none(tmp_path: Pat
     assert bank_files(tmp_path / "missing") == []
 
 
-def test_glossary_plan_and_errata_are_no_card_files(cards: dict[str, Card], bank_file: Writer) -> None:
+def test_glossary_plan_and_errata_are_no_card_files(cards: Cards, bank_file: Writer) -> None:
     folder = bank_file(cards["qa"]).parent
     for name in ("errata.yaml", "glossary.yaml"):
         (folder / name).write_text("terms:\n- {en: head, zh: 头}\n")

@@ -1,6 +1,5 @@
 """Check a learner's own cards: one language, a question and an answer suffice; nothing else is required."""
 
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from attncli.bank.checked_files import Surroundings
 from attncli.bank.loader import completed, load_file
 from attncli.domain.card_kinds import card_of
 
-from .conftest import as_yaml
+from .conftest import Cards, Writer, as_yaml
 
 LEAST: dict[str, dict[str, Any]] = {
     "qa": {"question": {"en": "Why a cache?"}, "short": {"en": "No row is computed twice."}},
@@ -47,7 +46,7 @@ def around(around: Surroundings) -> Surroundings:
 
 
 @pytest.fixture
-def mine(bank_file: Callable[..., Path]) -> Callable[..., Path]:
+def mine(bank_file: Writer) -> Writer:
     return lambda *cards: bank_file(*(card | {"id": f"mine-{n}"} for n, card in enumerate(cards)), topic="mine")
 
 
@@ -55,21 +54,21 @@ def messages(report: Report) -> list[str]:
     return [problem.message.en for problem in (*report.problems, *report.notes)]
 
 
-def test_what_is_there_in_one_language_stands_for_both(mine: Callable[..., Path]) -> None:
+def test_what_is_there_in_one_language_stands_for_both(mine: Writer) -> None:
     (document,) = load_file(mine(LEAST["qa"] | {"explain": {"zh": "只有中文"}}), own=True).documents
     card = card_of(document)
     assert card.kind == "qa" and card.short and card.explain
     assert (card.short.zh, card.explain.en) == ("No row is computed twice.", "只有中文")
 
 
-def test_a_mistake_is_told_once_and_where_it_was_written(mine: Callable[..., Path], around: Surroundings) -> None:
+def test_a_mistake_is_told_once_and_where_it_was_written(mine: Writer, around: Surroundings) -> None:
     card = LEAST["qa"] | {"short": {"en": "$\\frac{1}$"}, "follow_ups": ["mine-7"]}
     first, second = check([mine(card)], around).problems
     assert first.message.en.startswith('formula "\\frac{1}" is not valid LaTeX') and first.line == 6
     assert second.message.en.startswith('there is no card "mine-7"') and second.line == 8
 
 
-def test_what_cannot_be_asked_is_still_named(mine: Callable[..., Path], around: Surroundings) -> None:
+def test_what_cannot_be_asked_is_still_named(mine: Writer, around: Surroundings) -> None:
     for damage, message in (
         ({"question": {}}, 'missing "en" in "question": write the English text as en: …'),
         ({"question": {"en": " "}}, '"question.en" is empty; write its text'),
@@ -81,7 +80,7 @@ def test_what_cannot_be_asked_is_still_named(mine: Callable[..., Path], around: 
 
 
 def test_a_check_of_everything_tells_of_the_bundled_bank_in_one_line(
-    cards: dict[str, Any], around: Surroundings, tmp_path: Path
+    cards: Cards, around: Surroundings, tmp_path: Path
 ) -> None:
     old = {"as_of": "2020-01"}
     bundled = {"topic": "att", "licence": "x", "title": {"en": "A", "zh": "甲"}, "cards": [cards["qa"] | old]}
@@ -102,7 +101,7 @@ def test_a_check_of_everything_tells_of_the_bundled_bank_in_one_line(
 
 
 def test_a_question_and_an_answer_in_one_language_are_enough_for_an_own_file_alone(
-    mine: Callable[..., Path], around: Surroundings
+    mine: Writer, around: Surroundings
 ) -> None:
     for kind in LEAST:
         path = mine(LEAST[kind])

@@ -1,8 +1,6 @@
 """Cause every message about the shape of a card, bank file, glossary or challenge with one damage each."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -10,13 +8,10 @@ from attncli.bank.check import check
 from attncli.bank.checked_files import Surroundings
 from attncli.bank.loader import load_challenge, load_glossary
 
-from .conftest import changed, only, table
-
-Card = dict[str, Any]
-Errors = Callable[..., list[str]]
+from .conftest import Cards, Errors, changed, only, table
 
 
-def test_a_good_card_of_each_kind_has_no_problem(cards: dict[str, Card], errors: Errors) -> None:
+def test_a_good_card_of_each_kind_has_no_problem(cards: Cards, errors: Errors) -> None:
     assert errors(*cards.values()) == []
 
 
@@ -96,18 +91,18 @@ def test_a_missing_key_is_named_with_its_remedy(errors: Errors) -> None:
         only(errors(changed(kind, key, "-")), f'missing "{key}": {remedy}')
 
 
-def test_a_misspelt_key_is_told_once(cards: dict[str, Card], errors: Errors) -> None:
+def test_a_misspelt_key_is_told_once(cards: Cards, errors: Errors) -> None:
     for kind, key in (("qa", "short"), ("choice", "options"), ("numeric", "compute"), ("debug", "lines")):
         cards[kind][key[:-1]] = cards[kind].pop(key)
         assert errors(cards[kind]) == [f'unknown key "{key[:-1]}"; did you mean "{key}"?']
 
 
-def test_a_card_of_unknown_kind_has_its_common_keys_judged_too(cards: dict[str, Card], errors: Errors) -> None:
+def test_a_card_of_unknown_kind_has_its_common_keys_judged_too(cards: Cards, errors: Errors) -> None:
     cards["debug"] |= {"kind": "quiz", "level": "hard"}
     assert len(errors(cards["debug"])) == 2
 
 
-def test_every_problem_is_told_at_once(cards: dict[str, Card], errors: Errors) -> None:
+def test_every_problem_is_told_at_once(cards: Cards, errors: Errors) -> None:
     cards["qa"]["level"] = "hard"
     del cards["qa"]["short"]
     cards["choice"]["options"][0]["text"] = {}

@@ -1,16 +1,11 @@
-from collections.abc import Callable
 from copy import deepcopy
-from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.bank.card_rules import readings_of
 
-from .conftest import CARDS, only, table
-
-Card = dict[str, Any]
-Errors = Callable[..., list[str]]
+from .conftest import CARDS, Card, Cards, Errors, only, table
 
 
 def with_number(card: Card, says: str, compute: object, says_zh: str = "") -> Card:
@@ -65,7 +60,7 @@ def test_a_number_is_what_its_formula_gives(errors: Errors) -> None:
         only(errors(with_number(deepcopy(CARDS["qa"]), says, compute, says_zh)), message)
 
 
-def test_a_number_stands_in_the_text_of_both_languages(cards: dict[str, Card], errors: Errors) -> None:
+def test_a_number_stands_in_the_text_of_both_languages(cards: Cards, errors: Errors) -> None:
     card = with_number(cards["qa"], "1,024", "2**10")
     card["explain"]["zh"] = "约一千。"
     assert errors(card) == ['"1,024" is not in the Chinese text; add it there, or give its Chinese form as says_zh']
@@ -73,7 +68,7 @@ def test_a_number_stands_in_the_text_of_both_languages(cards: dict[str, Card], e
     assert errors(card) == ['"1,024" is not in the English text; correct one of the two']
 
 
-def test_spaces_and_line_breaks_do_not_matter(cards: dict[str, Card], errors: Errors) -> None:
+def test_spaces_and_line_breaks_do_not_matter(cards: Cards, errors: Errors) -> None:
     card = with_number(cards["qa"], "6.04 亿", "603979776")
     card["explain"] = {"en": "6.04亿", "zh": "6.04\n亿"}
     assert errors(card) == []

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -39,12 +40,10 @@ def freed(lock: Path) -> bool:
     """Return True if the process that held the lock ends within a minute."""
     with lock.open("w") as file:
         for _ in range(1200):
-            try:
+            with suppress(BlockingIOError):
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                time.sleep(0.05)
-            else:
                 return True
+            time.sleep(0.05)
     return False
 
 
@@ -65,9 +64,8 @@ def test_what_an_experiment_prints_is_no_part_of_its_result(make: MakeExperiment
 
 
 def test_many_small_steps_are_told_as_few(make: MakeExperiment) -> None:
-    steps = (
-        "def run(seed, quick, progress):\n    for n in range(5000):\n        progress(n / 5000)\n    return result(0)\n"
-    )
+    loop = "    for n in range(5000):\n        progress(n / 5000)\n"
+    steps = f"def run(seed, quick, progress):\n{loop}    return result(0)\n"
     told: list[float] = []
     outcomes(make(run=steps), told=told)
     assert 100 < len(told) < 210
@@ -121,10 +119,8 @@ def test_however_it_ends_it_is_one_line(make: MakeExperiment) -> None:
 
 
 def test_without_torch_the_remedy_is_named(make: MakeExperiment) -> None:
-    missing = "raise ModuleNotFoundError(\"No module named 'torch'\")\n"
-    assert ends(make(run=missing)) == (
-        "experiment toy needs PyTorch, which is not installed; install it with: pip install torch"
-    )
+    said = "experiment toy needs PyTorch, which is not installed; install it with: pip install torch"
+    assert ends(make(run="raise ModuleNotFoundError(\"No module named 'torch'\")\n")) == said
 
 
 def test_seeds_must_check_the_same(make: MakeExperiment) -> None:

@@ -1,4 +1,4 @@
-"""Draw axes and plots in a terminal and as SVG: each mark is at its value's position."""
+"""Draw plots in a terminal and as SVG, each mark at its value's position; align the table in every language."""
 
 import re
 from typing import Any
@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain.text import cells
-from attncli.experiments.plots import axis, bar_axis, drawn, number, svg
+from attncli.domain.text import cells, wrapped
+from attncli.experiments.plots import axis, bar_axis, drawn, number, shown, svg, table
 from attncli.experiments.runner import Plot, outcome_of
 from attncli.i18n import LANGS
 
@@ -49,16 +49,8 @@ def test_ticks_and_numbers_are_round_and_short() -> None:
     assert axis([1.8, 65], log=True).ticks == pytest.approx((2, 5, 10, 20, 50))
     assert axis([1.1, 1.9], log=True).ticks == (1.1, 1.9)
     assert axis([5], log=False).place(5) == 0.5
-    for value, text in (
-        (1024.0, "1024"),
-        (0.07366, "0.0737"),
-        (1e-5, "1e-5"),
-        (2.5e7, "2.5e7"),
-        (0.0, "0"),
-        (-3, "-3"),
-        (0.002, "0.002"),
-    ):
-        assert number(value) == text
+    written = [number(value) for value in (1024.0, 0.07366, 1e-5, 2.5e7, 0.0, -3, 0.002)]
+    assert written == ["1024", "0.0737", "1e-5", "2.5e7", "0", "-3", "0.002"]
 
 
 def test_points_stand_where_their_values_are_and_meetings_have_a_star() -> None:
@@ -118,3 +110,43 @@ def test_an_svg_shows_the_titles_the_names_and_one_mark_for_each_value() -> None
 
 def test_what_would_steer_a_reader_is_not_drawn() -> None:
     assert "\u202e" not in svg([plot(title=both("a\u202eb"))], "en")
+
+
+def outcome(seed: int = 0, **changes: Any) -> Any:
+    return outcome_of("toy", seed, {**GOOD, **changes})
+
+
+def test_words_stand_left_and_numbers_right() -> None:
+    found = outcome(
+        columns=[{"en": "n", "zh": "数"}, {"en": "what", "zh": "名称"}], rows=[[1, "one"], [12.5, "twelve"]]
+    )
+    assert table([found], "en") == ["   n  what", "   1  one", "12.5  twelve"]
+    assert table([found], "zh") == ["  数  名称", "   1  one", "12.5  twelve"]
+    found = outcome(columns=[both("n")], rows=[[""], [1000]])
+    assert table([found], "en") == ["   n", "", "1000"]
+    lines = table([outcome(0), outcome(7)], "en")
+    assert [line.split()[0] for line in lines] == ["seed", "0", "0", "7", "7"]
+    found = outcome(columns=[both("a very long heading of a column"), both("n")], rows=[[1, 2]])
+    assert table([found], "en") == [" a very long", "heading of a", "      column  n", "           1  2"]
+
+
+def test_numbers_have_four_digits_that_count() -> None:
+    told = [shown(value, "en") for value in (0.123456, 83886080, 9999, 1e-7, True)]
+    assert told == ["0.1235", "83,886,080", "9999", "1e-07", "yes"]
+    assert shown(False, "zh") == "否"
+
+
+WORDS = st.lists(st.from_regex(r"\A(?:[ab]+|（?[注意力]+)[，。）]{0,3}\Z"), max_size=20).map(" ".join)
+
+
+@settings(max_examples=30)
+@given(text=WORDS, width=st.integers(min_value=8, max_value=30))
+def test_wrapping_loses_nothing_and_begins_no_line_with_a_stop(text: str, width: int) -> None:
+    lines = wrapped(text, width)
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    assert not any(line.startswith(("，", "。", "）")) for line in lines)
+
+
+@given(text=st.text(alphabet="注意力机制", max_size=60), width=st.integers(min_value=2, max_value=30))
+def test_chinese_is_broken_anywhere(text: str, width: int) -> None:
+    assert all(cells(line) <= width for line in wrapped(text, width))

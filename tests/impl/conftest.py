@@ -1,7 +1,7 @@
 """Load the files of a challenge by path, as the judge does."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
@@ -25,10 +25,10 @@ def by_content(paths: Iterable[Path]) -> list[Path]:
     return sorted(paths, key=lambda path: sha256(b"".join(f.read_bytes() for f in sorted(path.glob("*.py")))).digest())
 
 
-def sampled(paths: Iterable[Path], share: int) -> pytest.MarkDecorator:
-    """Run the test for each folder; in `make test` for one in `share`, chosen by the content of its files."""
+def sampled(paths: Iterable[Path], share: int, always: Collection[Path] = ()) -> pytest.MarkDecorator:
+    """Run the test for each folder; in `make test` for `always` and one in `share`, chosen by its files' content."""
     ordered = by_content(paths)
-    chosen = ordered[: len(ordered) // share]
+    chosen = {*ordered[: len(ordered) // share], *always}
     marked = [pytest.param(path, id=path.name, marks=() if path in chosen else pytest.mark.full) for path in ordered]
     return pytest.mark.parametrize("path", marked)
 

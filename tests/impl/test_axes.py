@@ -23,22 +23,9 @@ from attncli.judge.reference import as_given, run_reference
 from .conftest import IMPL, sampled
 
 FOLDERS = sorted(path.parent for path in IMPL.glob("*/*/reference.py"))
-ANY_SHAPE = {
-    "adam",
-    "adamw",
-    "bf16-round",
-    "bpe-train-encode",
-    "clip-grad-norm",
-    "cosine-warmup",
-    "int8-quant",
-    "lion",
-    "lora-plus",
-    "loss-scaler",
-    "online-softmax",
-    "softmax-stable",
-    "stochastic-rounding",
-    "t5-relative-bias",
-}  # tensors of any shape, or none at all
+# Tensors of any shape, or none at all.
+ANY_SHAPE = """adam adamw bf16-round bpe-train-encode clip-grad-norm cosine-warmup int8-quant lion lora-plus loss-scaler
+online-softmax softmax-stable stochastic-rounding t5-relative-bias""".split()
 MASKS = ("mask", "argument ")  # by name, or behind the first of any number of masks
 DRAWN = 12
 
@@ -160,12 +147,8 @@ def _what_is_said_of_a_tensor_fits_its_dimensions(path: Path) -> None:
             said = spec(path, part)
             if said is not None and isinstance(part.value, Tensor):
                 names = folder.axes(part.function, part.place, part.value.dim())
-                assert len(names) == part.value.dim() and (any(names) or said == "..."), (
-                    call.case,
-                    part.place,
-                    part.value.shape,
-                    said,
-                )
+                known = len(names) == part.value.dim() and (any(names) or said == "...")
+                assert known, (call.case, part.place, part.value.shape, said)
 
 
 def _within_a_call_one_name_is_one_size(path: Path) -> None:

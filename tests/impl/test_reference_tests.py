@@ -16,6 +16,14 @@ from .conftest import IMPL, by_content, load, sampled
 
 WITH_TESTS = sorted(path.parent.name for path in IMPL.glob("*/*/tests.py"))
 IN_PYTORCH = [path.parent for path in IMPL.glob("*/*/tests.py") if "kernel" not in path.parent.name]
+PLACES = """attention/softmax-stable attention/sdpa attention/causal-mask attention/mha attention/attention-dropout
+attention/gpt-causal-self-attention attention/attention-visualise positions/rope positions/learned-pe norms/layer-norm
+cache/kv-cache cache/gqa optimisers/adamw peft/lora precision/bf16-round embeddings/bpe-train-encode
+decoding/speculative-sampling serving/paged-kv"""
+ALWAYS = {*(IMPL / place for place in PLACES.split()), *(path.parent for path in IMPL.glob("kernels/*/tests.py"))}
+"""The references that others are built on, and those that learners meet first: their tests run in `make test` too."""
+LAYOUT_OF_A_KERNEL = "swiglu-kernel", "test_any_other_view"
+"""A kernel's result is contiguous; torch's has the layout of its input."""
 
 
 @pytest.fixture(scope="module")
@@ -39,11 +47,11 @@ def as_in_the_judge() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("as_in_the_judge")
-@sampled(IN_PYTORCH, 12)
+@sampled((path.parent for path in IMPL.glob("*/*/tests.py")), 12, ALWAYS)
 def test_a_reference_passes_its_tests(path):
     reference = load(path / "reference.py")
     for name, test in vars(load(path / "tests.py")).items():
-        if name.startswith("test"):
+        if name.startswith("test") and (path.name, name) != LAYOUT_OF_A_KERNEL:
             given = inspect.signature(test).parameters.values()
             test(**{each.name: vars(reference)[each.name] for each in given if each.default is each.empty})
 

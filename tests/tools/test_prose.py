@@ -31,13 +31,8 @@ def zh(text: str) -> list[str]:
 
 
 def test_half_width_punctuation_between_chinese_is_named_but_not_in_code_and_latin() -> None:
-    for text, sign, better in (
-        ("先缩放,再掩码", ",", "，"),
-        ("好吗? 好", "?", "？"),
-        ("两步: 先缩放", ":", "："),
-        ("说完了.", ".", "。"),
-        ("甲;乙", ";", "；"),
-    ):
+    signs = ("先缩放,再掩码", ",，"), ("好吗? 好", "?？"), ("两步: 先缩放", ":："), ("说完了.", ".。"), ("甲;乙", ";；")
+    for text, (sign, better) in signs:
         (found,) = zh(text)
         assert found.startswith(f"half-width {sign} in Chinese near ") and found.endswith(f"; write {better}")
     for text in (
@@ -72,9 +67,8 @@ def terms(en: str, zh: str) -> list[str]:
 
 
 def test_terms_that_the_glossary_avoids_are_named_with_the_better_one() -> None:
-    assert terms("Normalization of heads", "好") == [
-        '"Normalization" is not the glossary\'s term; write "normalisation"'
-    ]
+    said = '"Normalization" is not the glossary\'s term; write "normalisation"'
+    assert terms("Normalization of heads", "好") == [said]
     assert terms("fine", "规范化与注意头") == [
         '"规范化" is not the glossary\'s term; write "归一化"',
         '"注意头" is not the glossary\'s term; write "头"',

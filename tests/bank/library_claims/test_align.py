@@ -61,8 +61,7 @@ def test_align_04_what_the_three_estimators_differentiate_to() -> None:
 
 
 def test_align_06_each_of_the_three_lines_fails_a_check_of_its_own() -> None:
-    says("align-06", "it trains towards the rejected answers", "朝被拒的回答训练")
-    says("align-06", "'lines': [6, 9, 10]")
+    says("align-06", "it trains towards the rejected answers", "朝被拒的回答训练", "'lines': [6, 9, 10]")
     chosen, rejected, beta = doubles(4) - 3, doubles(9) - 3, 0.1
 
     def loss(policy: tuple[Tensor, Tensor], anchored: bool, sign: int) -> Tensor:
@@ -94,13 +93,14 @@ def test_align_12_the_spacing_of_bf16_and_fp16_logits() -> None:
         assert (torch.linspace(16, 31.9, 4001).to(dtype).unique().diff().min()).item() == spacing
 
 
-@pytest.mark.parametrize(("n", "maximum"), [(4, 1.03), (16, 1.77), (64, 2.34)])
-def test_align_13_the_expected_maximum_of_n_gaussians(n: int, maximum: float) -> None:
-    says("align-13", f"| {n} | ", f"| {maximum} |", "1.77 standard deviations", "约 1.77 个标准差")
+def test_align_13_the_expected_maximum_of_n_gaussians() -> None:
+    says("align-13", "1.77 standard deviations", "约 1.77 个标准差")
     x = torch.linspace(-9, 9, 20_001, dtype=torch.float64)
     standard = torch.distributions.Normal(torch.zeros((), dtype=torch.float64), 1.0)
-    density = n * standard.cdf(x) ** (n - 1) * standard.log_prob(x).exp()
-    assert float(torch.trapezoid(x * density, x)) == pytest.approx(maximum, abs=0.006)
+    for n, maximum in ((4, 1.03), (16, 1.77), (64, 2.34)):
+        says("align-13", f"| {n} | ", f"| {maximum} |")
+        density = n * standard.cdf(x) ** (n - 1) * standard.log_prob(x).exp()
+        assert float(torch.trapezoid(x * density, x)) == pytest.approx(maximum, abs=0.006)
 
 
 def test_align_15_t_squared_keeps_the_gradient_once_t_is_large_against_the_logits() -> None:
@@ -165,9 +165,8 @@ def test_align_28_the_wrong_view_compares_different_prompts() -> None:
 
     def advantages(rewards: Tensor, rows: int, columns: int) -> Tensor:
         grouped = rewards.view(rows, columns)
-        return ((grouped - grouped.mean(1, keepdim=True)) / (grouped.std(1, correction=0, keepdim=True) + 1e-6)).view(
-            -1
-        )
+        spread = grouped.std(1, correction=0, keepdim=True) + 1e-6
+        return ((grouped - grouped.mean(1, keepdim=True)) / spread).flatten()
 
     rewards = torch.tensor([1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0])
     assert advantages(rewards, 2, -1)[:4].tolist() == pytest.approx([1, 1, -1, -1], abs=1e-3)

@@ -67,11 +67,9 @@ def test_eval_12_the_inverse_covariance_spares_the_old_keys() -> None:
     scales, ratios = torch.logspace(0, -1.5, 64, dtype=torch.float64), []
     for seed in range(40):
         keys, key, residual = scales * drawn(seed, 1000, 64), scales * drawn(seed + 100, 64), drawn(seed + 200, 64)
-        spread = [
-            torch.outer(residual, direction / (direction @ key)) @ keys.T
-            for direction in (key, torch.linalg.solve(keys.T @ keys, key))
-        ]
-        ratios.append(float(spread[0].square().sum() / spread[1].square().sum()))
+        directions = key, torch.linalg.solve(keys.T @ keys, key)
+        plain, spared = (torch.outer(residual, way / (way @ key)) @ keys.T for way in directions)
+        ratios.append(float(plain.square().sum() / spared.square().sum()))
     assert min(ratios) > 1
 
 

@@ -3,7 +3,6 @@
 import math
 import warnings
 
-import pytest
 import torch
 from torch import Tensor
 from torch.nn.attention.flex_attention import and_masks, create_block_mask, flex_attention
@@ -14,12 +13,6 @@ from .conftest import says
 
 def drawn(*shape: int) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(0))
-
-
-def test_flash_02_where_exponentials_leave_fp32() -> None:
-    says("flash-02", "below about −104", "more than 88.7 above it")
-    assert torch.exp(torch.tensor([-103.9, -104.0])).tolist() == [pytest.approx(2**-149), 0.0]
-    assert torch.exp(torch.tensor([88.7, 88.8])).isinf().tolist() == [False, True]
 
 
 def test_flash_02_normalising_after_each_block_is_exact_too() -> None:
@@ -36,8 +29,7 @@ def test_flash_02_normalising_after_each_block_is_exact_too() -> None:
     torch.testing.assert_close(o, (q @ k.mT / 4).softmax(-1) @ v)
 
 
-@pytest.mark.parametrize(("rate", "kept"), [(0.0, 1), (0.1, 3)])
-def test_flash_05_what_plain_attention_keeps_for_backward(rate: float, kept: int) -> None:
+def test_flash_05_what_plain_attention_keeps_for_backward() -> None:
     says("flash-05", "The probabilities are kept for backward; with dropout so are its mask and the dropped copy")
     q, k, v = (drawn(2, 32, 8).requires_grad_() for _ in range(3))
     matrices = set()
@@ -47,16 +39,12 @@ def test_flash_05_what_plain_attention_keeps_for_backward(rate: float, kept: int
             matrices.add(saved.data_ptr())
         return saved
 
-    with torch.autograd.graph.saved_tensors_hooks(keep, lambda saved: saved):
-        weights = (q @ k.mT / 8**0.5).softmax(-1)
-        out = (dropout(weights, rate) if rate else weights) @ v
-    assert out.requires_grad and len(matrices) == kept
-
-
-def test_flash_08_is_causal_with_one_query_sees_key_0_alone() -> None:
-    says("flash-08", "aligned top-left it sees only key 0")
-    q, k, v = drawn(1, 2, 1, 8), drawn(1, 2, 6, 8), drawn(1, 2, 6, 8) + 1
-    torch.testing.assert_close(scaled_dot_product_attention(q, k, v, is_causal=True), v[:, :, :1])
+    for rate, kept in ((0.0, 1), (0.1, 3)):
+        matrices.clear()
+        with torch.autograd.graph.saved_tensors_hooks(keep, lambda saved: saved):
+            weights = (q @ k.mT / 8**0.5).softmax(-1)
+            out = (dropout(weights, rate) if rate else weights) @ v
+        assert out.requires_grad and len(matrices) == kept
 
 
 def test_flash_11_tiles_of_the_block_mask() -> None:

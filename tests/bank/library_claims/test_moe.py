@@ -30,13 +30,13 @@ def test_moe_03_balance_of_a_random_router() -> None:
     assert middle.tolist() == pytest.approx([1.7, 3.8], abs=0.1)
 
 
-@pytest.mark.parametrize(("experts", "k", "changed"), [(256, 8, 0.044), (8, 2, 0.004)])
-def test_moe_03_bf16_flips_near_ties(experts: int, k: int, changed: float) -> None:
+def test_moe_03_bf16_flips_near_ties() -> None:
     says("moe-03", "about 4 % of the tokens at 256 choose 8, and for 0.4 % at 8 choose 2")
-    x, router = drawn(0, 4096, 1024), drawn(1, 1024, experts) / 32
-    exact = (x @ router).topk(k).indices.sort(-1).values
-    rounded = (x.bfloat16() @ router.bfloat16()).float().topk(k).indices.sort(-1).values
-    assert float((exact != rounded).any(-1).float().mean()) == pytest.approx(changed, abs=0.4 * changed)
+    for experts, k, changed in ((256, 8, 0.044), (8, 2, 0.004)):
+        x, router = drawn(0, 4096, 1024), drawn(1, 1024, experts) / 32
+        exact = (x @ router).topk(k).indices.sort(-1).values
+        rounded = (x.bfloat16() @ router.bfloat16()).float().topk(k).indices.sort(-1).values
+        assert float((exact != rounded).any(-1).float().mean()) == pytest.approx(changed, abs=0.4 * changed)
 
 
 def test_moe_04_which_logits_receive_gradient() -> None:
@@ -51,9 +51,7 @@ def test_moe_04_which_logits_receive_gradient() -> None:
             gates = z.softmax(0)[chosen] / z.softmax(0)[chosen].sum()
         else:
             gates = (z.softmax(0) if kind == "over all" else z.sigmoid())[chosen]
-        (gates * outputs[chosen]).sum().backward()
-        assert z.grad is not None
-        return z.grad
+        return torch.autograd.grad((gates * outputs[chosen]).sum(), z)[0]
 
     torch.testing.assert_close(gradient("renormalised"), gradient("over S"), atol=1e-6, rtol=0)
     for kind, nonzero, zero_sum in (("over all", 8, True), ("over S", 2, True), ("sigmoid", 2, False)):
@@ -61,37 +59,14 @@ def test_moe_04_which_logits_receive_gradient() -> None:
         assert int((found != 0).sum()) == nonzero and (abs(float(found.sum())) < 1e-6) == zero_sum
 
 
-@pytest.mark.parametrize("renormalise", [True, False])
-def test_moe_04_a_chosen_logit_is_measured_against_the_gate_weighted_sum(renormalise: bool) -> None:
+def test_moe_04_a_chosen_logit_is_measured_against_the_gate_weighted_sum() -> None:
     says("moe-04", "g_i\\\\left(a_i-\\\\sum_{j\\\\in S} g_j a_j\\\\right)$, renormalised or raw softmax alike")
     z, a, chosen = drawn(0, 8).requires_grad_(), drawn(1, 3), torch.tensor([1, 4, 6])
-    gates = z.softmax(0)[chosen]
-    gates = gates / gates.sum() if renormalise else gates
-    (gates * a).sum().backward()
-    assert z.grad is not None
-    torch.testing.assert_close(z.grad[chosen], (gates * (a - (gates * a).sum())).detach(), atol=1e-6, rtol=1e-5)
-
-
-def test_moe_05_a_renormalised_top_1_gate_sends_no_gradient() -> None:
-    says("moe-05", "w_gate.grad is zero up to rounding")
-    x = drawn(0, 64, 16)
-
-    def largest(renormalise: bool) -> float:
-        w_gate = drawn(1, 16, 8).requires_grad_()
-        gate, _ = (x @ w_gate).softmax(-1).topk(1)
-        ((gate / gate.sum(-1, keepdim=True) if renormalise else gate) * drawn(2, 64, 16)).sum().backward()
-        assert w_gate.grad is not None
-        return float(w_gate.grad.abs().max())
-
-    assert largest(renormalise=True) < 1e-5 < 1e-2 < largest(renormalise=False)
-
-
-def test_moe_07_the_count_on_the_meta_device() -> None:
-    says("moe-07", "46,702,792,704")
-    expert = [(4096, 14336), (4096, 14336), (14336, 4096)]
-    shapes = [(4096, 4096), (4096, 1024), (4096, 1024), (4096, 4096), (4096, 8), (1, 4096), (1, 4096), *expert * 8]
-    layer = sum(torch.empty(shape, device="meta").numel() for shape in shapes)
-    assert 32 * layer + 2 * 32000 * 4096 + 4096 == 46_702_792_704
+    raw = z.softmax(0)[chosen]
+    for gates in (raw, raw / raw.sum()):
+        (found,) = torch.autograd.grad((gates * a).sum(), z, retain_graph=True)
+        expected = (gates * (a - (gates * a).sum())).detach()
+        torch.testing.assert_close(found[chosen], expected, atol=1e-6, rtol=1e-5)
 
 
 def test_moe_08_the_flop_counter_shows_the_ratio() -> None:
@@ -149,11 +124,8 @@ def test_moe_24_indexed_addition_keeps_one_copy() -> None:
 def test_moe_24_only_the_relu_expert_is_homogeneous() -> None:
     says("moe-24", "A ReLU expert without biases allows it", "SwiGLU does not")
     gate, up, down, x = drawn(0, 8, 16), drawn(1, 8, 16), drawn(2, 16, 8), drawn(3, 5, 8)
-    for expert, same in (
-        (lambda t: (t @ up).relu() @ down, True),
-        (lambda t: (silu(t @ gate) * (t @ up)) @ down, False),
-    ):
-        assert torch.allclose(expert(0.5 * x), 0.5 * expert(x), atol=1e-4) == same
+    experts = (lambda t: (t @ up).relu() @ down), (lambda t: (silu(t @ gate) * (t @ up)) @ down)
+    assert [torch.allclose(e(0.5 * x), 0.5 * e(x), atol=1e-4) for e in experts] == [True, False]
 
 
 def test_moe_25_the_quantile_bias_settles_in_a_few_rounds() -> None:

@@ -66,34 +66,26 @@ def test_opt_06_how_l2_and_adamw_decay() -> None:
     assert left[Adam, 0.01] == pytest.approx(0.5605, abs=5e-5) == left[Adam, 1.0]
     assert left[AdamW, 0.01] == pytest.approx(0.995, abs=5e-4)
     assert left[AdamW, 1.0] == pytest.approx(0.606, abs=5e-4)
-    says("opt-06", "on average L2 decays the first by 2 %", "about 0.26 is left after 1000 steps and 0.02 after 2000")
-    for make, std, after_1000, after_2000 in (
-        (Adam, 10, 0.99, 0.98),
-        (Adam, 0.01, 0.26, 0.023),
-        (AdamW, 10, 0.905, 0.819),
-    ):
-        path = trained(make, std * drawn(0, 2000, 500), ones(500), lr=1e-3, weight_decay=0.1)
-        assert float(path[999].mean()) == pytest.approx(after_1000, abs=0.008)
-        assert float(path[-1].mean()) == pytest.approx(after_2000, abs=0.008)
     says("opt-06", "about ten times as fast as lr·λ a step", "约为 lr·λ 的十倍")
     path = trained(SGD, 0 * ones(400, 1), ones(1), lr=0.01, momentum=0.9, weight_decay=0.01)
     assert float(1 - path[-1] / path[-2]) == pytest.approx(10 * 0.01 * 0.01, rel=0.02)
 
 
-@pytest.mark.parametrize(("l2", "decay"), [(True, 0.1), (False, 0.1), (True, 0.0)])
-def test_opt_07_the_faulty_adamw_is_off_by_a_thousandth(l2: bool, decay: float) -> None:
+def test_opt_07_the_faulty_adamw_is_off_by_a_thousandth() -> None:
     says("opt-07", "off by 0.001 (RMS) after 100 steps", "100 步后错误代码差 0.001（RMS）")
-    gradients, p = drawn(0, 100, 2000), ones(2000)
-    reference = trained(AdamW, gradients, p, lr=1e-3, weight_decay=decay)[-1]
-    m, v = torch.zeros_like(p), torch.zeros_like(p)
-    for t, gradient in enumerate(gradients, 1):
-        g = gradient + decay * p if l2 else gradient
-        p = p if l2 else p * (1 - 1e-3 * decay)
-        m.mul_(0.9).add_(g, alpha=0.1)
-        v.mul_(0.999).addcmul_(g, g, value=0.001)
-        p = p - 1e-3 * (m / (1 - 0.9**t)) / ((v / (1 - 0.999**t)).sqrt() + 1e-8)
-    error = float((p - reference).square().mean().sqrt())
-    assert error == pytest.approx(0.00114, abs=5e-5) if l2 and decay else error < 1e-15
+    gradients = drawn(0, 100, 2000)
+    for l2, decay in ((True, 0.1), (False, 0.1), (True, 0.0)):
+        p = ones(2000)
+        reference = trained(AdamW, gradients, p, lr=1e-3, weight_decay=decay)[-1]
+        m, v = torch.zeros_like(p), torch.zeros_like(p)
+        for t, gradient in enumerate(gradients, 1):
+            g = gradient + decay * p if l2 else gradient
+            p = p if l2 else p * (1 - 1e-3 * decay)
+            m.mul_(0.9).add_(g, alpha=0.1)
+            v.mul_(0.999).addcmul_(g, g, value=0.001)
+            p = p - 1e-3 * (m / (1 - 0.9**t)) / ((v / (1 - 0.999**t)).sqrt() + 1e-8)
+        error = float((p - reference).square().mean().sqrt())
+        assert error == pytest.approx(0.00114, abs=5e-5) if l2 and decay else error < 1e-15
 
 
 def test_opt_12_newton_schulz_and_muons_parameters() -> None:
@@ -110,13 +102,12 @@ def test_opt_12_newton_schulz_and_muons_parameters() -> None:
 def test_opt_24_torchs_two_muon_factors() -> None:
     says("opt-24", '`adjust_lr_fn="match_rms_adamw"`', "√max(1, out/in)")
     for shape, default in (((8, 32), 1.0), ((32, 8), 2.0)):
-        steps = [
-            trained(Muon, drawn(0, 1, *shape).float(), torch.zeros(shape), lr=1.0, weight_decay=0, adjust_lr_fn=adjust)[
-                0
-            ]
-            for adjust in (None, "match_rms_adamw")
-        ]
-        torch.testing.assert_close(steps[1] / (0.2 * 32**0.5), steps[0] / default)
+        options: dict[str, Any] = {"lr": 1.0, "weight_decay": 0}
+        gradient, start = drawn(0, 1, *shape).float(), torch.zeros(shape)
+        plain, matched = (
+            trained(Muon, gradient, start, adjust_lr_fn=name, **options)[0] for name in (None, "match_rms_adamw")
+        )
+        torch.testing.assert_close(matched / (0.2 * 32**0.5), plain / default)
 
 
 def test_opt_08_the_relative_step_of_adamw_on_noise() -> None:
@@ -159,10 +150,10 @@ def test_opt_09_how_large_uncorrected_adam_steps_are() -> None:
 
 def test_opt_16_a_micro_batch_without_tokens_has_a_nan_mean_and_a_gradient_of_zero() -> None:
     says("opt-16", "although PyTorch's gradient is 0", "PyTorch 给出的梯度倒是 0")
+    says("peft-15", "gives 0/0 = NaN", "会得到 0/0 = NaN")
     logits, nothing = drawn(0, 2, 5).requires_grad_(), torch.full((2,), -100)
     loss = F.cross_entropy(logits, nothing)
-    loss.backward()
-    assert loss.isnan() and logits.grad is not None and not logits.grad.any()
+    assert loss.isnan() and not torch.autograd.grad(loss, logits)[0].any()
     assert F.cross_entropy(logits, nothing, reduction="sum") == 0
 
 
@@ -173,52 +164,6 @@ def test_opt_19_pytorch_refuses_a_parameter_in_two_groups_and_warns_of_a_double_
         AdamW([{"params": [p]}, {"params": [p]}])
     with pytest.warns(UserWarning, match="duplicate parameters"):
         AdamW([{"params": [p, p]}])
-
-
-class Block(nn.Module):
-    """A causal pre-norm block of width 32 with a ReLU MLP of 128."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.norms = nn.ModuleList(nn.LayerNorm(32) for _ in range(2))
-        self.attention = nn.ModuleList(nn.Linear(32, 32, bias=False) for _ in range(4))
-        self.mlp = nn.ModuleList([nn.Linear(32, 128, bias=False), nn.Linear(128, 32, bias=False)])
-
-    def forward(self, x: Tensor) -> Tensor:
-        q, k, v, o = self.attention
-        heads = [p(self.norms[0](x)).view(len(x), 4, 8).transpose(0, 1) for p in (q, k, v)]
-        mixed = F.scaled_dot_product_attention(heads[0], heads[1], heads[2], is_causal=True)
-        x = x + o(mixed.transpose(0, 1).reshape(len(x), 32))
-        hidden: Tensor = self.mlp[0](self.norms[1](x))
-        moved: Tensor = x + self.mlp[1](hidden.relu())
-        return moved
-
-
-def zeros_in(module: nn.Module) -> list[float]:
-    return [float((p.grad == 0).float().mean()) for p in module.parameters() if p.grad is not None]
-
-
-def test_opt_21_one_token_leaves_half_of_the_mlp_gradient_zero_64_tokens_nothing() -> None:
-    says("opt-21", "gave 41 to 59 % zeros", "有 41 % 到 59 % 为零")
-    found = []
-    for seed in range(12):
-        torch.manual_seed(seed)
-        block = Block()
-        x, target = torch.randn(64, 32), torch.randn(64, 32)
-        for first in (63, 0):
-            block.zero_grad()
-            (block(x) - target)[first:].square().mean().backward()
-            assert zeros_in(block.attention) == [0, 0, 0, 0]
-            zeros = zeros_in(block.mlp)
-            assert zeros[0] == zeros[1] and (first or zeros[0] == 0)
-            found += zeros[:first]
-    assert (round(100 * min(found)), round(100 * max(found))) == (41, 59)
-
-
-def test_opt_21_a_score_104_below_the_largest_gets_weight_zero_in_fp32() -> None:
-    says("opt-21", "a score 104 below the maximum", "分数比最大值低 104")
-    scores = torch.tensor([0.0, -104.0])
-    assert scores.softmax(0)[1] == 0 and scores.double().softmax(0)[1] > 0
 
 
 def test_opt_22_a_saved_activation_changed_in_place_raises_but_not_through_data() -> None:
@@ -243,13 +188,11 @@ def test_opt_22_central_differences_need_float64() -> None:
     def loss(x: Tensor) -> Tensor:
         return (weights.to(x.dtype) @ x).tanh().square().sum()
 
-    x.requires_grad_()
-    loss(x).backward()
-    assert x.grad is not None
+    (gradient,) = torch.autograd.grad(loss(x.requires_grad_()), x)
     for dtype, least, most in ((torch.float64, 0, 1e-10), (torch.float32, 1e-5, 0.02)):
         point, step = x.detach().to(dtype), 1e-5 * direction.to(dtype)
         slope = (loss(point + step) - loss(point - step)).double() / 2e-5
-        assert least < abs(float(slope - x.grad @ direction)) / float(loss(point)) < most
+        assert least < abs(float(slope - gradient @ direction)) / float(loss(point)) < most
 
 
 def test_opt_23_checkpointing_replays_the_dropout_mask() -> None:
@@ -260,10 +203,7 @@ def test_opt_23_checkpointing_replays_the_dropout_mask() -> None:
     x, gradients = torch.randn(4, 16, generator=torch.Generator().manual_seed(0)), []
     for kept in (True, False):
         torch.manual_seed(1)
-        block.zero_grad()
         y = block(x) if kept else checkpoint(block, x, use_reentrant=False)
         torch.rand(7)
-        y.sum().backward()
-        assert linear.weight.grad is not None
-        gradients.append(linear.weight.grad.clone())
+        gradients += torch.autograd.grad(y.sum(), linear.weight)
     assert torch.equal(*gradients)

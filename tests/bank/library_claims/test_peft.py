@@ -87,26 +87,21 @@ def dora(detach: bool) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     v = (base + b @ a).requires_grad_()
     norm = v.norm(dim=1, keepdim=True)
     w = base.norm(dim=1, keepdim=True) * v / (norm.detach() if detach else norm)
-    (drawn(3, 5, 16) @ w.T).pow(3).sum().backward()
-    assert v.grad is not None
-    return base, a, b, v.detach(), v.grad
+    (gradient,) = torch.autograd.grad((drawn(3, 5, 16) @ w.T).pow(3).sum(), v)
+    return base, a, b, v.detach(), gradient
 
 
-def test_peft_08_the_full_gradient_is_orthogonal_to_each_row_the_detached_one_is_not() -> None:
+def test_peft_08_row_norms_need_no_product_and_only_the_full_gradient_stays_orthogonal_to_each_row() -> None:
     says("peft-08", "the full gradient of each row is orthogonal to that row", "完整梯度的每一行都与 V 的对应行正交")
     for detach in (False, True):
         *_, v, gradient = dora(detach)
         along = (v * gradient).sum(1).abs() / (v.norm(dim=1) * gradient.norm(dim=1))
         assert (along > 0.01).all() if detach else (along < 1e-12).all()
-
-
-def test_peft_08_row_norms_need_no_product_and_a_detached_gradient_moves_v_off_its_row() -> None:
     says("peft-08", "‖w‖² + 2·w·Aᵀb + bᵀAAᵀb", "只需 W₀Aᵀ 和 AAᵀ")
-    base, a, b, v, _ = dora(True)
+    base, a, b, v, gradient = dora(True)
     squares = base.square().sum(1) + 2 * ((base @ a.T) * b).sum(1) + ((b @ (a @ a.T)) * b).sum(1)
     torch.testing.assert_close(squares.sqrt(), v.norm(dim=1))
     says("peft-08", "through A and B it also moves V in other directions", "还会把 V 推向别的方向")
-    _, a, b, v, gradient = dora(True)
     direction = v / v.norm(dim=1, keepdim=True)
     along = (gradient * direction).sum(1, keepdim=True) * direction
     change = along @ a.T @ a + b @ b.T @ along
@@ -135,8 +130,3 @@ def test_peft_10_merged_and_quantised_again_the_update_is_gone(seed: int) -> Non
     kept = (base + update).bfloat16().float() - base
     assert float((kept * update).sum() / update.square().sum()) == pytest.approx(1, abs=0.01)
     assert float((kept - update).std() / update.std()) == pytest.approx(1 / 3, abs=0.02)
-
-
-def test_peft_15_a_batch_in_which_everything_is_masked_gives_nan() -> None:
-    says("peft-15", "gives 0/0 = NaN", "会得到 0/0 = NaN")
-    assert F.cross_entropy(drawn(0, 2, 5), torch.full((2,), -100)).isnan()

@@ -1,5 +1,6 @@
 """Check the H100 machine code of every kernel, forward and backward, as read by benchmarks/sm90.py."""
 
+import importlib
 import json
 import os
 import subprocess
@@ -16,14 +17,8 @@ from tests.impl.kernels.conftest import FOLDERS, IMPL
 
 BENCHMARKS = IMPL.parent / "benchmarks"
 FLASH = (
-    "flash-64",
-    "flash-64-causal",
-    "flash-128",
-    "flash-backward-64",
-    "flash-backward-128",
-    "gqa",
-    "varlen",
-    "sliding-window",
+    *("flash-64", "flash-64-causal", "flash-128", "flash-backward-64", "flash-backward-128"),
+    *("gqa", "varlen", "sliding-window"),
 )
 MEMORY_BOUND = ("softmax", "nf4-dequantise", "layer-norm", "rms-norm")
 SPILLS = {
@@ -54,18 +49,30 @@ of_the_measured_compiler = pytest.mark.skipif(
 pytestmark = [pytest.mark.slow, pytest.mark.full]
 
 
+def run(folder: Path, *command: str) -> str:
+    """Run a Python command for compiled kernels in the benchmarks' folder; return its output."""
+    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    environment["TRITON_CACHE_DIR"] = str(folder)
+    command = (sys.executable, *command)
+    done = subprocess.run(command, env=environment, cwd=BENCHMARKS, capture_output=True, text=True, timeout=1200)
+    assert done.returncode == 0, done.stdout[-300:] + done.stderr[-1500:]
+    return done.stdout
+
+
 @cache
 def compiled() -> dict[str, dict[str, Any]]:
     """Return the machine code of each kernel by "entry function"; compiled once for all tests here."""
-    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "sm90.json"
-        environment.setdefault("TRITON_CACHE_DIR", folder)
-        command = [sys.executable, str(BENCHMARKS / "sm90.py"), "--out", str(out)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1200)
-        assert done.returncode == 0, done.stdout[-300:] + done.stderr[-1500:]
+        run(Path(folder), "sm90.py", "--out", str(out))
         result: dict[str, dict[str, Any]] = json.loads(out.read_text())
     return result
+
+
+@pytest.fixture
+def sm90(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return importlib.import_module("sm90")
 
 
 def of(entries: tuple[str, ...]) -> dict[str, dict[str, Any]]:
@@ -81,13 +88,9 @@ def test_every_kernel_compiles_within_shared_memory(monkeypatch: pytest.MonkeyPa
 
 
 def test_an_author_can_compile_a_kernel_for_every_dtype_and_both_targets(tmp_path: Path) -> None:
-    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
-    environment["TRITON_CACHE_DIR"] = str(tmp_path)
-    command = [sys.executable, str(Path(__file__).with_name("compile_without_gpu.py"))]
-    command.append(str(IMPL / "kernels" / "vector-add"))
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stderr[-1500:]
-    assert {line.split()[1] for line in done.stdout.splitlines()} == {"sm_80", "sm_90"}
+    script = Path(__file__).with_name("compile_without_gpu.py")
+    printed = run(tmp_path, str(script), str(IMPL / "kernels" / "vector-add"))
+    assert {line.split()[1] for line in printed.splitlines()} == {"sm_80", "sm_90"}
 
 
 @of_the_measured_compiler
@@ -130,8 +133,6 @@ def test_memory_bound_kernels_move_128_bits() -> None:
 
 def test_nf4_loads_16_bytes_a_thread_and_nothing_less(tmp_path: Path) -> None:
     """Both loads and stores; only the absmax of a block, one float32 number, is stored alone."""
-    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
-    environment["TRITON_CACHE_DIR"] = str(tmp_path)
     script = (
         "import json, sm90, torch\n"
         "launches, module = sm90.Launches(), sm90.load(sm90.ROOT / 'impl/quantisation/nf4')\n"
@@ -139,18 +140,10 @@ def test_nf4_loads_16_bytes_a_thread_and_nothing_less(tmp_path: Path) -> None:
         "module.nf4_dequantize(packed, absmax, torch.bfloat16)\n"
         "print(json.dumps({name.split()[0]: sm90.read(kernel).narrow for name, kernel in launches.compiled.items()}))\n"
     )
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(command, env=environment, cwd=BENCHMARKS, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stderr[-1500:]
-    assert json.loads(done.stdout) == {"absmax_kernel": 1, "codes_kernel": 0, "back_kernel": 0}
+    assert json.loads(run(tmp_path, "-c", script)) == {"absmax_kernel": 1, "codes_kernel": 0, "back_kernel": 0}
 
 
-def test_a_tile_is_scattered_where_a_thread_takes_one_number_or_there_are_more_than_two_axes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import sm90
-
+def test_a_tile_is_scattered_where_a_thread_takes_one_number_or_there_are_more_than_two_axes(sm90: Any) -> None:
     layout = "#blocked = #ttg.blocked<{{sizePerThread = {}, threadsPerWarp = [16, 2], order = [0, 1]}}>\n"
     loads = "%u = tt.load %at, %in : tensor<16x64x!tt.ptr<bf16>, #blocked>\n"
     small = "tt.store %at, %u : tensor<8x4x!tt.ptr<f32>, #blocked>\ntt.load %p : tensor<512x!tt.ptr<f32>, #blocked>\n"
@@ -160,18 +153,12 @@ def test_a_tile_is_scattered_where_a_thread_takes_one_number_or_there_are_more_t
     assert sm90.scattered_accesses(layout.format([8, 1]) + four_axes) == 1
 
 
-def test_divisions_count_only_within_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import sm90
-
+def test_divisions_count_only_within_a_loop(sm90: Any) -> None:
     ptx = "div.s64 a;\n$L_1:\nrem.u64 b;\n@%p bra $L_1;\nrem.s64 c;\n@%p bra $L_2;\ndiv.s64 d;\n$L_2:\n"
     assert sm90.divisions_in_loops(ptx) == 1
 
 
-def test_loops_are_the_innermost_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import sm90
-
+def test_loops_are_the_innermost_ones(sm90: Any) -> None:
     sass = (
         "/*0010*/ MOV R1 ;\n/*0020*/ FADD R1 ;\n/*0030*/ @P0 BRA 0x20 ;\n/*0040*/ @!P1 BRA 0x10 ;\n/*0050*/ BRA 0x50;"
     )
@@ -180,9 +167,6 @@ def test_loops_are_the_innermost_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sm90.innermost_loops(code) == [(0x20, 0x30)]
 
 
-def test_blocks_are_bounded_by_registers_and_shared_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import sm90
-
+def test_blocks_are_bounded_by_registers_and_shared_memory(sm90: Any) -> None:
     assert [sm90.blocks(r, 0, 4) for r in (168, 169)] == [3, 2]
     assert sm90.blocks(32, 100 << 10, 8) == 2
