@@ -1,7 +1,6 @@
 """The table of checks: the method, cases, number of cases, rung and prerequisites of each.
 
-To add a check, add a row here, a question in `judge/questions.py` unless its `kind` exists, and a line in `_PURPOSES`
-of `tui/widgets/grading.py`.
+To add a check, add a row and a purpose here, and a question in `judge/questions.py` unless its `kind` exists.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from attncli.domain.vocabulary import CaseRung
+from attncli.i18n import Localised, _
 
 Way = Literal["file", "source", "edges", "cases", "growth", "clock"]
 Kind = Literal["values", "gradients", "device", "pure"]
@@ -66,3 +66,19 @@ CHECKS: dict[str, Check] = {
     "speed": Check(way="clock", rung="solved", needs=_VALUES),
 }
 CHECK_NAMES: tuple[str, ...] = tuple(CHECKS)
+PURPOSES: dict[str, Localised] = {
+    "loads": _("the file loads and defines the entry point"),
+    "matches-reference": _("outputs match the reference"),
+    "gradients": _("gradients match the reference"),
+    "edge-cases": _("sizes that are easy to forget"),
+    "stable": _("finite and correct on large inputs"),
+    "low-precision": _("correct in bfloat16 and float16"),
+    "layout": _("correct on strided and expanded inputs"),
+    "device": _("creates tensors on the inputs' device"),
+    "pure": _("changes no input, keeps no state"),
+    "random": _("statistics of a random technique"),
+    "forbidden": _("uses no forbidden calls"),
+    "work": _("compute grows as required"),
+    "memory": _("memory grows as required"),
+    "speed": _("time relative to the reference"),
+}

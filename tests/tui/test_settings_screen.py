@@ -7,10 +7,10 @@ from pathlib import Path
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from attncli.config import KEYS, SCHEDULING_KEYS, Settings, load, save
+from attncli.config import EXPLAINED, KEYS, NAMES, SCHEDULING_KEYS, Settings, load, save
 from attncli.i18n import LANGS
 from attncli.tui.app import AttnApp
-from attncli.tui.screens.settings import CHOICES, EXPLAINED, NAMES, SettingsScreen
+from attncli.tui.screens.settings import CHOICES, SettingsScreen
 from attncli.tui.theme import CONTRAST
 from attncli.tui.widgets.answers import Rows
 

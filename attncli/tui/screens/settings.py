@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
-from attncli.config import KEYS, LEVEL_CHOICES, SWITCHES, THEMES, Settings
+from attncli.config import EXPLAINED, KEYS, LEVEL_CHOICES, NAMES, SWITCHES, THEMES, Settings
 from attncli.domain.dates import date_words, short_date
 from attncli.domain.vocabulary import LEVEL_NAMES, LEVELS, RUNGS
 from attncli.errors import AttnError, ConfigInvalid
@@ -22,59 +22,6 @@ from attncli.tui.screens.base import AttnScreen, error_text
 from attncli.tui.widgets.answers import Rows
 from attncli.tui.widgets.basics import LineField, PassingField, Plain, TitleBar, left
 
-NAMES: dict[str, Localised] = {
-    "lang": _("Language"),
-    "desired_retention": _("Desired retention"),
-    "topic_retention": _("Retention by topic"),
-    "new_per_day": _("New cards per day"),
-    "day_start": _("Day starts at"),
-    "fuzz": _("Spread due dates"),
-    "learning_steps": _("Learning steps"),
-    "relearning_steps": _("Relearning steps"),
-    "maximum_interval_days": _("Longest interval"),
-    "theme": _("Theme"),
-    "reduced_motion": _("Reduced motion"),
-    "answer_timer": _("Answer timer"),
-    "diagnosis": _("Likely mistake"),
-    "editor": _("Editor"),
-    "rung": _("Challenges pass when"),
-    "interview": _("Interview"),
-    "level": _("Interview level"),
-    "minutes_per_day": _("Minutes per day"),
-    "easy_days": _("Easy days"),
-    "code_share": _("Share of code"),
-}
-EXPLAINED: dict[str, Localised] = {
-    "lang": _("Language of cards, screens and messages. Press l anywhere to switch."),
-    "desired_retention": _(
-        "Share of cards to recall in a review, 0.7 to 0.97. More costs time: at 0.95, intervals are 0.4 times as long "
-        "as at 0.9."
-    ),
-    "topic_retention": _("Topics with their own desired retention, e.g. att=0.95 kv=0.85; empty for none."),
-    "new_per_day": _(
-        "New cards per day at most, 0 to 9999. Each new card comes back several times in its first weeks."
-    ),
-    "day_start": _("Local time at which a new day starts, e.g. 04:00. Earlier answers count for the day before."),
-    "fuzz": _("Vary intervals by a few days, so that cards learned together are not always due together."),
-    "learning_steps": _("Delays between the first answers to a new card, e.g. 1m 10m; empty for none."),
-    "relearning_steps": _("Delays after a card was forgotten, e.g. 10m; empty for none."),
-    "maximum_interval_days": _("Longest interval of a card, in days."),
-    "theme": _("Dark, light, or contrast (white on black, no grey). Ctrl+T switches between dark and light."),
-    "reduced_motion": _("Jump instead of scrolling smoothly."),
-    "answer_timer": _("Count down 30 seconds for a spoken answer. You are not interrupted."),
-    "diagnosis": _("Name the likely mistake of a rejected solution at once. If no, press v in the report to see it."),
-    "editor": _("Command that opens a solution, e.g. vim or code --wait; empty for $VISUAL, then $EDITOR."),
-    "rung": _("solved: correct at the whiteboard; hardened: ready for production."),
-    "interview": _("Date of the interview, e.g. 31 Mar, 2027-03-31 or in 3 weeks; empty for none."),
-    "level": _(
-        "Level of the interview: screen (first call), onsite (full loop) or research. New cards and challenges up to "
-        "this level come first; drills and quizzes ask nothing above it."
-    ),
-    "minutes_per_day": _("Minutes per day, 1 to 960. Without an interview date, only a value set here limits a day."),
-    "easy_days": _("Weekdays with less time, as a percentage of the usual minutes, e.g. sat=50 sun=0; empty for none."),
-    "code_share": _("Percentage of the minutes for challenges once a date is set, 0 to 90; met over a week."),
-}
-"""The effect of each setting, and the form of its value."""
 _VALUES: dict[str, Localised] = {
     "true": _("yes"),
     "false": _("no"),

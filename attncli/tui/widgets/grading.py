@@ -15,6 +15,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.domain.challenge import Challenge
+from attncli.domain.checks import PURPOSES
 from attncli.domain.counterexample_text import Answers, counterexample_lines
 from attncli.domain.grade_report import CheckResult, Counterexample, GradeReport, RepairedBugs
 from attncli.domain.grade_report_text import (
@@ -163,22 +164,6 @@ _STATUSES: dict[str, tuple[Localised, str]] = {
     "info": (_("i info"), "$primary"),
     "running": (_("› running"), "bold"),
 }
-_PURPOSES: dict[str, Localised] = {
-    "loads": _("the file loads and defines the entry point"),
-    "matches-reference": _("outputs match the reference"),
-    "gradients": _("gradients match the reference"),
-    "edge-cases": _("sizes that are easy to forget"),
-    "stable": _("finite and correct on large inputs"),
-    "low-precision": _("correct in bfloat16 and float16"),
-    "layout": _("correct on strided and expanded inputs"),
-    "device": _("creates tensors on the inputs' device"),
-    "pure": _("changes no input, keeps no state"),
-    "random": _("statistics of a random technique"),
-    "forbidden": _("uses no forbidden calls"),
-    "work": _("compute grows as required"),
-    "memory": _("memory grows as required"),
-    "speed": _("time relative to the reference"),
-}
 _NAME, _STATUS, _BELOW = 19, 11, 4
 
 
@@ -212,7 +197,7 @@ class CheckList(LineWidget):
         return [*lines, *_indented(message, width)] if shown_below else lines
 
     def _about(self, check: CheckResult, message: str) -> str:
-        purpose = _PURPOSES[check.name][self.lang] if check.name in _PURPOSES else ""
+        purpose = PURPOSES[check.name][self.lang] if check.name in PURPOSES else ""
         about = message if message and check.status != "pass" else purpose
         return about if check.required else about + _(" (badge)")[self.lang]
 
