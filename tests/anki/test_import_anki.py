@@ -32,6 +32,17 @@ from anki.collection import Collection, ExportAnkiPackageOptions, ImportAnkiPack
 
 DECK = "Deep Learning::Attention"
 TOPIC = topic_of(DECK)
+PACKAGES = {
+    "old.apkg": lambda anki: anki.export("old.apkg"),
+    "new.apkg": lambda anki: anki.export("new.apkg", legacy=False),
+    "old.colpkg": lambda anki: anki.export_collection("old.colpkg", legacy=True),
+    "new.colpkg": lambda anki: anki.export_collection("new.colpkg", legacy=False),
+}
+DAY_MS = 86_400_000
+LEARNING, REVIEW, RELEARNING, FILTERED, MANUAL, RESCHEDULED = range(6)
+Entry = tuple[float, int, int, int]
+"""One row of Anki's log: days ago, rating, type, ease."""
+GOOD_THEN_REVIEWED: list[Entry] = [(200, 2, LEARNING, 0), (199.9, 2, LEARNING, 0), (198, 3, REVIEW, 2500)]
 
 
 @pytest.fixture(autouse=True)
@@ -107,14 +118,6 @@ def filled(theirs: Anki) -> Anki:
 
 def reviews(workspace: Workspace) -> list[tuple[str, int]]:
     return [(row.subject, int(row.rating)) for row in workspace.store.log.of_kind(RowKind.REVIEW)]
-
-
-PACKAGES = {
-    "old.apkg": lambda anki: anki.export("old.apkg"),
-    "new.apkg": lambda anki: anki.export("new.apkg", legacy=False),
-    "old.colpkg": lambda anki: anki.export_collection("old.colpkg", legacy=True),
-    "new.colpkg": lambda anki: anki.export_collection("new.colpkg", legacy=False),
-}
 
 
 @pytest.mark.parametrize("package", PACKAGES.values(), ids=PACKAGES)
@@ -242,12 +245,6 @@ def test_each_deck_is_a_topic(workspace: Workspace, theirs: Anki) -> None:
     assert set(decks) <= titles
 
 
-DAY_MS = 86_400_000
-LEARNING, REVIEW, RELEARNING, FILTERED, MANUAL, RESCHEDULED = range(6)
-Entry = tuple[float, int, int, int]
-"""One row of Anki's log: days ago, rating, type, ease."""
-
-GOOD_THEN_REVIEWED: list[Entry] = [(200, 2, LEARNING, 0), (199.9, 2, LEARNING, 0), (198, 3, REVIEW, 2500)]
 HISTORIES: dict[str, list[Entry]] = {
     "learning alone": [(3, 2, LEARNING, 0)],
     "learned and reviewed": GOOD_THEN_REVIEWED,

@@ -49,6 +49,14 @@ from attncli.practice.start import starter
 from .conftest import RIGHT, WRONG, challenge, report_on
 
 EVIL = "=cmd|'/c calc'!A1<script>alert(1)</script>"
+# Names of folders and texts of errors that people made up to be run by the spreadsheet of whoever opens the table.
+FORMULAS = (
+    *("=1+1", "=cmd|' /C calc'!A0", "x;=1+1;y", "a;=cmd|' /C calc'!A0;b", "a; =1+1", 'a;"=1+1";b', "a;;=1", ";+1"),
+    *("＝1+1", "a;＝1+1", "\t=1+1", "a\t=1+1", "+1", "@SUM(1)", "-1", "a;@SUM(1)", "new\nline;=1", "cr\r=1", "'=1"),
+    " =1",
+)
+IMPL = Path(__file__).parents[2] / "impl"
+SDPA = (IMPL / "attention" / "sdpa" / "reference.py").read_text(encoding="utf-8")
 
 
 def results(**changes) -> ClassResults:
@@ -127,14 +135,6 @@ def test_the_table_has_a_line_for_each_file_with_the_seed() -> None:
     rows = table_of(similar=[SimilarFiles("double", people, 1.0)])
     cell = next(row["alike"] for row in rows if row["learner"] == "bob" and row["challenge"] == "double")
     assert cell == ", ".join(f"p{number:02}" for number in range(10)) + ", +10", "a large group is cut short"
-
-
-# Names of folders and texts of errors that people made up to be run by the spreadsheet of whoever opens the table.
-FORMULAS = (
-    *("=1+1", "=cmd|' /C calc'!A0", "x;=1+1;y", "a;=cmd|' /C calc'!A0;b", "a; =1+1", 'a;"=1+1";b', "a;;=1", ";+1"),
-    *("＝1+1", "a;＝1+1", "\t=1+1", "a\t=1+1", "+1", "@SUM(1)", "-1", "a;@SUM(1)", "new\nline;=1", "cr\r=1", "'=1"),
-    " =1",
-)
 
 
 def test_no_cell_is_a_formula_whatever_parts_the_cells() -> None:
@@ -242,10 +242,6 @@ def test_a_standard_is_another_one_when_anything_in_it_changes(known) -> None:
     (Path(mine.folder) / "wrong" / "squares.py").write_text("")
     told.append(standard_of(mine, GradeOptions(), {"torch": "1"}))
     assert len({each.fingerprint for each in told}) == 5
-
-
-IMPL = Path(__file__).parents[2] / "impl"
-SDPA = (IMPL / "attention" / "sdpa" / "reference.py").read_text(encoding="utf-8")
 
 
 def disguised(source: str) -> bytes:

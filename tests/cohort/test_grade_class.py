@@ -20,6 +20,8 @@ from attncli.judge.client import GradeRequest
 
 from .conftest import DEADLY, RIGHT, WRONG, FakeJudge, report_on, task
 
+GRADED = stored_result(report_on(RIGHT))
+
 
 def test_every_task_has_one_outcome_and_who_stops_listening_leaves_no_judge(start_judge, judge_log) -> None:
     tasks = [task(f"p{number}", id) for number in range(7) for id in ("double", "triple")]
@@ -103,9 +105,6 @@ def test_a_judge_stays_with_its_challenge_while_there_is_something_to_grade(size
         last[worker] = challenge
         handed.append(found.pair)
     assert len(set(handed)) == len(handed) == sum(sizes)
-
-
-GRADED = stored_result(report_on(RIGHT))
 
 
 def test_what_was_added_is_there_again_for_the_same_file_person_and_standard(tmp_path: Path) -> None:

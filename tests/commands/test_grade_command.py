@@ -19,6 +19,14 @@ pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 ROOT = Path(__file__).parent.parent.parent
 SDPA = ROOT / "impl" / "attention" / "sdpa"
 REFERENCE, NO_SCALE = SDPA / "reference.py", SDPA / "wrong" / "no-scale.py"
+NO_GPU = "no NVIDIA GPU found"
+LIKELY = ["rope/half-split-pairing", "paged-kv/shared-block-overwritten", "mla/absorbs-the-head-mean"]
+TESTS = """
+import torch
+
+def test_square(causal_mask):
+    assert causal_mask(3).tolist() == torch.ones(3, 3).tril().bool().tolist()
+"""
 
 
 @pytest.fixture
@@ -104,7 +112,6 @@ def test_the_report_that_the_readme_shows_is_the_one_that_is_printed_in_the_lear
     assert "忘了" in attn("grade", "sdpa", NO_SCALE, "--no-record", "--lang", "zh", "--diagnosis").out
 
 
-NO_GPU = "no NVIDIA GPU found"
 UNUSABLE = {
     f"grade sdpq {REFERENCE}": "sdpa",
     "grade sdpa /nowhere/x.py": "there is no file",
@@ -169,9 +176,6 @@ def test_editors_get_file_line_and_column_of_each_failed_check(attn, tmp_path):
         first = out.splitlines()[0]
         assert code == 1 and first.startswith(f"{file}:{line}:{column}: error: ") and said in first
     assert attn("grade", "sdpa", REFERENCE, "--format", "gcc")[:2] == (0, "")
-
-
-LIKELY = ["rope/half-split-pairing", "paged-kv/shared-block-overwritten", "mla/absorbs-the-head-mean"]
 
 
 @pytest.mark.parametrize("wrong", [LIKELY[0], *(pytest.param(wrong, marks=pytest.mark.full) for wrong in LIKELY[1:])])
@@ -269,14 +273,6 @@ def test_an_unusable_round_exits_2_with_one_line(attn):
     ):
         code, out, err = attn("start", *words)
         assert (code, out) == (2, "") and said in err and len(err.splitlines()) == 1
-
-
-TESTS = """
-import torch
-
-def test_square(causal_mask):
-    assert causal_mask(3).tolist() == torch.ones(3, 3).tril().bool().tolist()
-"""
 
 
 def tests_standing(attn) -> str:

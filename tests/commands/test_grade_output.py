@@ -24,6 +24,10 @@ from attncli.practice.challenges import Hint
 from attncli.practice.grade import GradeOptions
 from attncli.practice.workspace import Workspace
 
+CHALLENGE = SimpleNamespace(title=Localised("SDPA", "注意力"), mistakes={}, kernel=False)
+PASSED = [{"name": name, "status": "pass"} for name in ("loads", "matches-reference")]
+FAILED = {"name": "matches-reference", "status": "fail", "reason": "values", "message": "largest error 1"}
+
 
 def report_lines(report: dict[str, Any], challenge: Any, lang: str) -> list[str]:
     return list(grade.report_lines(read(GradeReport, report), challenge, lang))
@@ -43,9 +47,6 @@ REPORT = {
     "seed": 0,
     "sandbox": [],
 }
-
-
-CHALLENGE = SimpleNamespace(title=Localised("SDPA", "注意力"), mistakes={}, kernel=False)
 
 
 def test_what_was_accepted_without_a_proof_is_said_under_the_verdict():
@@ -129,7 +130,6 @@ def test_a_report_of_a_gpu_says_in_one_line_that_the_sandbox_covers_less():
         assert f"  {note}" in lines and not any(compiled in line for line in lines), "in its place"
 
 
-PASSED = [{"name": name, "status": "pass"} for name in ("loads", "matches-reference")]
 WHOLE: dict[str, Any] = {
     "challenge": "double",
     "file": "double.py",
@@ -144,7 +144,6 @@ WHOLE: dict[str, Any] = {
     "device": "cpu",
 }
 ACCEPTED = read(GradeReport, WHOLE)
-FAILED = {"name": "matches-reference", "status": "fail", "reason": "values", "message": "largest error 1"}
 UNREACHED = {**WHOLE, "verdict": "rejected", "rung": "none"}
 REJECTED = read(GradeReport, {**UNREACHED, "checks": [PASSED[0], FAILED]})
 RAISED = read(GradeReport, {**UNREACHED, "checks": [PASSED[0], {**FAILED, "reason": "exception"}]})

@@ -35,6 +35,7 @@ RIGHT = {
     "gqa": IMPL / "cache" / "gqa" / "right" / "vmap.py",
 }
 WRONG = IMPL / "norms" / "rms-norm" / "wrong" / "no-weight.py"
+known_runs: dict[tuple[tuple[str, str], ...], tuple[list[Part], Difference | None]] = {}
 
 
 class KnownEngines(Engines):
@@ -45,9 +46,6 @@ class KnownEngines(Engines):
         if key not in known_runs:
             known_runs[key] = super().run(own)
         return known_runs[key]
-
-
-known_runs: dict[tuple[tuple[str, str], ...], tuple[list[Part], Difference | None]] = {}
 
 
 @pytest.fixture(scope="module")

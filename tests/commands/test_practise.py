@@ -29,6 +29,13 @@ from attncli.practice.workspace import Workspace
 from ..support.interviews import offer_rounds, write_bank, write_impl
 from .conftest import Attn
 
+CARDS = ("att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03")
+DRILL = ("drill", "--plain")
+QUIZ = ("quiz", "--plain", "--seed", "7")
+MOCK = ("mock", "--plain", "--minutes", "30", "--seed", "3")
+# Warm-up: two spoken cards with points, two choices; then a card with points and three follow-ups, and a linked card.
+SPOKEN, MARKED = "\nall\n", "1\n"
+
 
 def test_a_qa_card_is_asked_revealed_ticked_and_rated_in_both_languages(attn: Attn) -> None:
     said = attn("review", "--plain", "--topic", "att", "--limit", "1", stdin="\n1 2\n\n").out
@@ -39,9 +46,6 @@ def test_a_qa_card_is_asked_revealed_ticked_and_rated_in_both_languages(attn: At
     said = attn("--lang", "zh", "review", "--plain", stdin="\nall\n\n" + "0\n\n" * 30).out
     for part in ("为什么除以 √d？", "回车 看答案", "评分：1 重来", "让方差保持为一。"):
         assert part in said
-
-
-CARDS = ("att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03")
 
 
 def only(attn: Attn, card: str) -> None:
@@ -146,9 +150,6 @@ def test_what_holds_no_longer_is_asked_again(
         assert len(drill.answers) == (meanwhile != "gone")
 
 
-DRILL = ("drill", "--plain")
-
-
 def test_a_drill_asks_what_was_wished_for_and_its_reviews_count(attn: Attn) -> None:
     result = attn(*DRILL, "--topic", "att", "--kind", "qa", stdin="\nall\n3\n")
     assert result.code == 0 and "att-01: good, next in" in result.out
@@ -211,9 +212,6 @@ def test_the_level_that_is_set_is_asked_unless_another_is_named(attn: Attn) -> N
         assert attn(*DRILL, "--kind", "cloze", "--level", level, stdin="").code == 0
 
 
-QUIZ = ("quiz", "--plain", "--seed", "7")
-
-
 def test_a_quiz_is_scored_at_the_end_by_topic_with_what_was_missed(attn: Attn) -> None:
     result = attn(*QUIZ, "--topic", "kv", stdin="\n" * 3)
     assert result.code == 0
@@ -251,11 +249,6 @@ def test_what_is_no_number_is_asked_again(attn: Attn) -> None:
     only(attn, "kv-01")
     said = attn(*QUIZ, stdin="lots\n７\n").out
     assert "“lots” is not a number" in said and "0 of 1 right" in said and "GiB (±2%); you entered 7 GiB." in said
-
-
-MOCK = ("mock", "--plain", "--minutes", "30", "--seed", "3")
-# Warm-up: two spoken cards with points, two choices; then a card with points and three follow-ups, and a linked card.
-SPOKEN, MARKED = "\nall\n", "1\n"
 
 
 @pytest.fixture

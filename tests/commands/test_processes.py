@@ -25,6 +25,9 @@ from attncli.store.history import lock
 from .conftest import Attn, Program
 
 unix_only = pytest.mark.skipif(sys.platform == "win32", reason="needs signals, limits, /dev/full and the shell of Unix")
+READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'
+may_mount = sys.platform == "linux" and subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode == 0
+BROKEN = "topic: att\ncards: [\n"
 
 
 def one_line(process: subprocess.Popen[str], code: int) -> str:
@@ -65,10 +68,6 @@ def test_a_full_disk_and_an_unusable_home_exit_3_and_keep_all(program: Program, 
     assert attn("stats", "--json").json["reviews"] == 1
     (tmp_path / "file").write_text("")
     assert "--home" in one_line(program("due", ATTN_HOME=str(tmp_path / "file" / "below")), 3)
-
-
-READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'
-may_mount = sys.platform == "linux" and subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode == 0
 
 
 @pytest.mark.skipif(not may_mount, reason="needs the right to mount")
@@ -158,9 +157,6 @@ def test_an_unexpected_error_is_one_line_and_is_logged(attn: Attn, home: Path, m
     assert "ZeroDivisionError" in log.read_text(encoding="utf-8")
     debug = attn("stats", "--debug")
     assert debug.code == 3 and "Traceback" in debug.err
-
-
-BROKEN = "topic: att\ncards: [\n"
 
 
 @pytest.fixture

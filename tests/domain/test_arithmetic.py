@@ -10,6 +10,15 @@ from attncli.domain.arithmetic import DIMENSIONS, ComputeError, algebra_equal, c
 from attncli.errors import BankInvalid
 
 VALUES = {"layers": 24, "heads": 8, "half": 0.5}
+NO_EXPRESSIONS = ("", "__import__('os').system('x')", "'a' * 9", "[1, 2]", "x = 1", "1\0", "lambda: 1")
+NOT_ALLOWED = ("1, 2", "1 if layers else 2", "layers and heads", "not layers", "min(*layers)", "(1)(1)")
+LEAVES = st.sampled_from(["x", "y", "2", "0.5", "7"])
+FORMULAS = st.recursive(
+    LEAVES,
+    lambda inner: st.tuples(inner, st.sampled_from("+-*/"), inner).map(lambda part: f"({''.join(part)})"),
+    max_leaves=8,
+)
+PAIRS = [(first, second) for table in DIMENSIONS.values() for first in table for second in table]
 
 
 def test_arithmetic() -> None:
@@ -33,10 +42,6 @@ def test_arithmetic() -> None:
     assert isinstance(evaluate("2 * layers", VALUES), int), "whole numbers stay whole"
     assert evaluate("pi", {"pi": 3}) == 3, "a parameter hides a constant"
     assert names_in("2 * layers * sqrt(heads) + pi") == {"layers", "heads"}
-
-
-NO_EXPRESSIONS = ("", "__import__('os').system('x')", "'a' * 9", "[1, 2]", "x = 1", "1\0", "lambda: 1")
-NOT_ALLOWED = ("1, 2", "1 if layers else 2", "layers and heads", "not layers", "min(*layers)", "(1)(1)")
 
 
 @pytest.mark.parametrize(
@@ -166,14 +171,6 @@ def test_any_text_is_judged(text: str) -> None:
     assert algebra_equal("x", text, ["x", "y", "d_k"]) in (True, False)
 
 
-LEAVES = st.sampled_from(["x", "y", "2", "0.5", "7"])
-FORMULAS = st.recursive(
-    LEAVES,
-    lambda inner: st.tuples(inner, st.sampled_from("+-*/"), inner).map(lambda part: f"({''.join(part)})"),
-    max_leaves=8,
-)
-
-
 @given(FORMULAS)
 def test_every_formula_equals_itself_written_otherwise(text: str) -> None:
     try:
@@ -202,9 +199,6 @@ def test_units_convert() -> None:
         with pytest.raises(ComputeError) as caught:
             convert(1, source, target)
         assert caught.value.message.en.startswith(message)
-
-
-PAIRS = [(first, second) for table in DIMENSIONS.values() for first in table for second in table]
 
 
 @given(st.floats(1e-6, 1e6), st.sampled_from(PAIRS))

@@ -26,6 +26,12 @@ cards: norm-05, norm-06,
 norm-07
 rung: hardened
 """
+WORDS = st.lists(st.from_regex(r"[a-z]{1,8}", fullmatch=True), min_size=1, max_size=30).map(" ".join)
+CHINESE = st.from_regex(r"[\u4e00-\u9fa5]{1,40}", fullmatch=True)
+SOURCE = "def double(x):\n    if x is None:\n        return 0\n    y = x + x  # (T,)\n\n    return y\n"
+FOUR = [Repair(name, "", "") for name in ("a", "b", "c", "d", "e")]
+NAMES = st.lists(st.sampled_from(["B", "T", "S", "d", "dv", "t+1", "H·d_v"]), max_size=5)
+NUMBERS = st.lists(st.integers(0, 99), max_size=6)
 
 
 def test_every_field_is_read_over_its_lines() -> None:
@@ -59,20 +65,12 @@ def test_any_text_is_read(text: str) -> None:
     assert mistake_in(text).rung in ("solved", "hardened")
 
 
-WORDS = st.lists(st.from_regex(r"[a-z]{1,8}", fullmatch=True), min_size=1, max_size=30).map(" ".join)
-CHINESE = st.from_regex(r"[\u4e00-\u9fa5]{1,40}", fullmatch=True)
-
-
 @given(WORDS, CHINESE, WORDS, CHINESE, st.sampled_from(["solved", "hardened"]))
 def test_what_was_written_is_read(says: str, says_zh: str, symptom: str, symptom_zh: str, rung: str) -> None:
     text = f"{says}\n{says_zh}\n\nsymptom: {symptom}\n症状：{symptom_zh}\n\ncards: att-01\nrung: {rung}\n"
     mistake = mistake_in(text)
     assert (mistake.says, mistake.symptom) == (Localised(says, says_zh), Localised(symptom, symptom_zh))
     assert (mistake.cards, mistake.rung) == (("att-01",), rung)
-
-
-SOURCE = "def double(x):\n    if x is None:\n        return 0\n    y = x + x  # (T,)\n\n    return y\n"
-FOUR = [Repair(name, "", "") for name in ("a", "b", "c", "d", "e")]
 
 
 def test_lines_are_found_whatever_their_indentation_and_only_whole():
@@ -109,10 +107,6 @@ def test_rounds_take_every_choice_in_turn_and_a_number_gives_the_same_again() ->
         assert {frozenset(drawn("sdpa", FOUR, count, number)) for number in range(len(every))} == every
         assert drawn("sdpa", FOUR, count, 2) == drawn("sdpa", FOUR, count, 2 + 7 * len(every))
     assert [len(chosen) for chosen in challenge.choices(FOUR, 2)] == [0] + [1] * 5 + [2] * 10, "from none to the most"
-
-
-NAMES = st.lists(st.sampled_from(["B", "T", "S", "d", "dv", "t+1", "H·d_v"]), max_size=5)
-NUMBERS = st.lists(st.integers(0, 99), max_size=6)
 
 
 @given(NUMBERS, st.one_of(st.none(), NAMES))

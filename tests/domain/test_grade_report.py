@@ -18,6 +18,28 @@ from attncli.domain.grade_report_text import REACHED, REASONS, STATUSES, VERDICT
 from attncli.domain.text import cells
 from attncli.i18n import Lang, Localised
 
+names = st.text("abcd", min_size=1, max_size=4)
+tensors = st.builds(
+    lambda shape, values, more: {"shape": shape, "dtype": "float32", "values": values, **more},
+    st.lists(st.integers(0, 3), max_size=3),
+    st.lists(st.floats(-9, 9) | st.just("nan") | st.booleans(), max_size=4),
+    st.sampled_from([{}, {"truncated": True}, {"axes": ["T", ""]}]),
+)
+plain_values = st.none() | st.booleans() | st.integers(-9, 9) | st.floats(-9, 9) | names
+values = st.recursive(
+    plain_values | tensors, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3)
+)
+frames = st.fixed_dictionaries({"line": st.integers(1, 99), "function": names, "code": names})
+skipped = st.just({"name": "device", "status": "skipped", "required": False, "message": "needs stable"})
+CONTRACT = (
+    "exception timeout memory exited crashed output too-large refused protocol shape dtype values not-finite gradient "
+    "nondeterministic depends-on-earlier-calls forbidden growth mutated aliased missing-entry-point"
+).split()
+SHOWN = {"shape": [2, 1], "dtype": "float32", "values": [0.5, 2.0]}
+OUTER = grade_report.CodeLine(9, "sdpa", "return a(q)")
+INNER = grade_report.CodeLine(3, "a", "return b(x)\x1b[2J")
+entries = st.floats(-1e6, 1e6)
+
 
 def test_the_first_wrong_place_has_the_names_of_what_was_expected() -> None:
     named, half = (ShownTensor((2, 3), "float32", axes=axes) for axes in (("T", "d"), ("", "d")))
@@ -33,25 +55,11 @@ def test_a_dict_of_the_submissions_own_is_no_tensor() -> None:
         assert read(Counterexample, {"got": own}).got == own
 
 
-names = st.text("abcd", min_size=1, max_size=4)
-tensors = st.builds(
-    lambda shape, values, more: {"shape": shape, "dtype": "float32", "values": values, **more},
-    st.lists(st.integers(0, 3), max_size=3),
-    st.lists(st.floats(-9, 9) | st.just("nan") | st.booleans(), max_size=4),
-    st.sampled_from([{}, {"truncated": True}, {"axes": ["T", ""]}]),
-)
-plain_values = st.none() | st.booleans() | st.integers(-9, 9) | st.floats(-9, 9) | names
-values = st.recursive(
-    plain_values | tensors, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3)
-)
-
-
 def some(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
     """Return a strategy for any subset of these fields."""
     return st.fixed_dictionaries({}, optional=fields)
 
 
-frames = st.fixed_dictionaries({"line": st.integers(1, 99), "function": names, "code": names})
 counterexamples = some(
     args=st.dictionaries(names, values, max_size=3),
     calls=st.lists(
@@ -74,7 +82,6 @@ failed_checks = st.builds(
     st.fixed_dictionaries({"rung": st.sampled_from(["solved", "hardened"]), "reason": names, "message": names}),
     some(message_zh=st.text("甲乙", min_size=1), counterexample=counterexamples),
 )
-skipped = st.just({"name": "device", "status": "skipped", "required": False, "message": "needs stable"})
 found = st.builds(
     lambda told, more: told | more,
     st.fixed_dictionaries({"wrong": names, "says": names, "cards": st.lists(names, max_size=2)}),
@@ -156,12 +163,6 @@ def test_blocks_beside_each_other_fit_the_width_and_lose_nothing(blocks: list[li
     assert sorted("".join(lines).replace(" ", "")) == sorted("".join(map("".join, blocks)))
 
 
-CONTRACT = (
-    "exception timeout memory exited crashed output too-large refused protocol shape dtype values not-finite gradient "
-    "nondeterministic depends-on-earlier-calls forbidden growth mutated aliased missing-entry-point"
-).split()
-
-
 def test_every_reason_of_the_contract_has_words_of_its_own_in_both_languages() -> None:
     assert sorted(REASONS) == sorted(CONTRACT)
     for table in (REASONS, STATUSES, VERDICTS, REACHED):
@@ -234,9 +235,6 @@ def test_what_fails_on_the_second_rung_alone_is_the_next_step() -> None:
     assert unproved(report("hardened", skipped)) == ["device"] and unproved(report("solved", skipped)) == []
 
 
-SHOWN = {"shape": [2, 1], "dtype": "float32", "values": [0.5, 2.0]}
-
-
 def lines_of(shown: dict[str, Any], lang: Lang = "en", width: int = 60) -> list[str]:
     return [line for _, line in counterexample_lines(read(Counterexample, shown), width, lang)]
 
@@ -295,10 +293,6 @@ def test_what_was_due_and_what_came_fit_the_width(values: list[float], lang: Lan
     assert all(cells(line) <= width for line in lines_of(shown, lang, width))
 
 
-OUTER = grade_report.CodeLine(9, "sdpa", "return a(q)")
-INNER = grade_report.CodeLine(3, "a", "return b(x)\x1b[2J")
-
-
 @pytest.mark.parametrize(
     ("lang", "file", "said"),
     [
@@ -323,9 +317,6 @@ def test_of_an_error_that_is_due_the_kind_is_shown_and_of_the_one_that_came_the_
     due = {"raised": "ValueError", "text": "the reference's own words"}
     shown = "\n".join(lines_of({"args": {}, "expected": due, "got": {"raised": "TypeError", "text": "mine"}}, lang))
     assert "ValueError" in shown and "own words" not in shown and "mine" in shown
-
-
-entries = st.floats(-1e6, 1e6)
 
 
 def differing(expected: float, actual: float, place: int = 1) -> Counterexample:

@@ -23,6 +23,9 @@ plain = st.recursive(
     max_leaves=6,
 )
 SIZES = {"float32": 4, "bool": 1, "int64": 8}
+sources = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=[])).map(log_row.clean_source)
+AT = datetime(2026, 6, 1, tzinfo=UTC)
+UNUSABLE: list[Any] = [None, True, -1, 3.5, "x", [], [1], {}, {"a": 1}, 10**30]
 
 
 @st.composite
@@ -43,7 +46,6 @@ counterexamples = st.fixed_dictionaries(
         "values": st.lists(tensors(), max_size=3),
     }
 )
-sources = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=[])).map(log_row.clean_source)
 FIELDS: dict[RowKind, st.SearchStrategy[dict[str, Any]]] = {
     RowKind.REVIEW: st.fixed_dictionaries(
         {"rating": st.integers(1, 4)},
@@ -168,10 +170,6 @@ def test_a_counterexample_with_a_foreign_part_is_refused(
     key = data.draw(st.sampled_from(sorted(stored)))
     assert log_row.is_counterexample({**stored, key: foreign}) in (True, False)
     assert not log_row.is_counterexample({**stored, key: {"a": 1}})
-
-
-AT = datetime(2026, 6, 1, tzinfo=UTC)
-UNUSABLE: list[Any] = [None, True, -1, 3.5, "x", [], [1], {}, {"a": 1}, 10**30]
 
 
 def test_an_unusable_payload_counts_as_absent() -> None:

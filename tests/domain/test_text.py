@@ -26,6 +26,17 @@ from attncli.domain.text import (
 
 PIECES = [*"注意力机制节省显存KVcache，。、（）“”：；［］a b 1", "KV cache", "attn grade"]
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=80).map("".join)
+HIDDEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+# Signs of Arabic and Syriac that Unicode counts as format characters and that are drawn.
+DRAWN = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
+# Letters and marks without a shape: fillers, joiners, variation selectors.
+SHAPELESS = {0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x3164, 0xFFA0}
+hostile = st.text(
+    st.characters() | st.sampled_from("\x1b\x9b[];m\x07\\\u202e\u200b\u2066\U000e0041\ufe0f\u3164\r\u200c\u200dم👩")
+)
+plain = st.text(
+    st.characters(min_codepoint=0x20, max_codepoint=0x7E) | st.sampled_from("中文，。；“”　《》×√∑αβ₀²ℝ𝐱→≤\n\t")
+)
 
 
 @given(TEXTS, st.integers(12, 60))
@@ -45,19 +56,7 @@ def test_a_line_neither_ends_with_an_opening_mark_nor_begins_with_a_closing_one(
     assert wrapped("- one two three", 9, "  ") == ["- one two", "  three"], "other lines hang"
 
 
-HIDDEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
-# Signs of Arabic and Syriac that Unicode counts as format characters and that are drawn.
-DRAWN = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
-# Letters and marks without a shape: fillers, joiners, variation selectors.
-SHAPELESS = {0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x3164, 0xFFA0}
 SHAPELESS |= {*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
-
-hostile = st.text(
-    st.characters() | st.sampled_from("\x1b\x9b[];m\x07\\\u202e\u200b\u2066\U000e0041\ufe0f\u3164\r\u200c\u200dم👩")
-)
-plain = st.text(
-    st.characters(min_codepoint=0x20, max_codepoint=0x7E) | st.sampled_from("中文，。；“”　《》×√∑αβ₀²ℝ𝐱→≤\n\t")
-)
 
 
 def is_hidden(char: str) -> bool:

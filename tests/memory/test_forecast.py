@@ -18,6 +18,10 @@ from attncli.memory.scheduler import DEFAULT_DECAY, retrievability
 TODAY, INTERVIEW = 1000, 1014
 CURVES = likely(weigh([]))
 OUTLOOK = forecast.Outlook(INTERVIEW, middle(CURVES), StabilityGrowth(), *StabilityGrowth().fresh(), 1000)
+minutes_of_days = st.lists(st.integers(0, 20), min_size=1, max_size=14)
+trials = st.lists(st.builds(forecast.Trial, st.floats(0.001, 500), st.integers(1, 400), st.booleans()), max_size=60)
+START = datetime(2026, 1, 1, tzinfo=UTC)
+later_reviews = st.lists(st.tuples(st.integers(1, 60), st.integers(1, 4)), max_size=8)
 
 
 def unseen(id: str, weight: float) -> Item:
@@ -34,9 +38,6 @@ def decks(draw: st.DrawFn) -> list[Item]:
     size = draw(st.integers(0, 25))
     old = [seen(f"s{n}", draw(weights), draw(st.floats(0.1, 200)), draw(st.integers(0, 60))) for n in range(size)]
     return old + [unseen(f"n{n}", draw(weights)) for n in range(draw(st.integers(0, 25)))]
-
-
-minutes_of_days = st.lists(st.integers(0, 20), min_size=1, max_size=14)
 
 
 def seconds_of(minutes: list[int]) -> dict[int, float]:
@@ -162,9 +163,6 @@ def test_of_very_many_cards_the_plan_is_that_of_those_it_can_reach() -> None:
     assert [item.id for item in after] == [item.id for item in many]
 
 
-trials = st.lists(st.builds(forecast.Trial, st.floats(0.001, 500), st.integers(1, 400), st.booleans()), max_size=60)
-
-
 @settings(max_examples=40)
 @given(trials)
 def test_every_log_leaves_curves_whose_shares_sum_to_one(seen: list[forecast.Trial]) -> None:
@@ -191,10 +189,6 @@ def test_the_learner_s_own_reviews_move_the_curve_to_where_they_forget(scale: fl
     for ratio in (0.5, 1.5, 4.0):
         off = abs(found.recall(1, ratio) - truth.recall(1, ratio))
         assert off < 0.04 and off < abs(before.recall(1, ratio) - truth.recall(1, ratio))
-
-
-START = datetime(2026, 1, 1, tzinfo=UTC)
-later_reviews = st.lists(st.tuples(st.integers(1, 60), st.integers(1, 4)), max_size=8)
 
 
 @given(st.integers(2, 4), later_reviews)

@@ -20,6 +20,10 @@ from known_memories import FIRST_DAY, LONG_MEMORY, PUBLISHED, SHORT_MEMORY, revi
 
 from .conftest import policy
 
+TODAY = FIRST_DAY + 180
+PUBLISHED_POLICY, LONG_POLICY = policy(fuzz=False), policy(fuzz=False, parameters=LONG_MEMORY)
+CARDS = [(f"card-{n}", history) for n, history in enumerate(reviews_of_a_learner(PUBLISHED, 1, cards=400))]
+
 
 def log_loss(weights: tuple[float, ...], histories: Sequence[History]) -> float:
     items = optimizer._items(fsrs_rs_python, histories)
@@ -104,11 +108,6 @@ def test_where_the_fitter_finds_nothing_the_published_weights_stay() -> None:
     assert optimizer._fitted(fsrs_rs_python, longer) == PUBLISHED
     far_apart = [[(FIRST_DAY, 3), (FIRST_DAY + 60_000, 3), (FIRST_DAY + 61_000, 3)]] * NEEDED_REVIEWS
     assert not fit(far_apart, ()).judged.is_better
-
-
-TODAY = FIRST_DAY + 180
-PUBLISHED_POLICY, LONG_POLICY = policy(fuzz=False), policy(fuzz=False, parameters=LONG_MEMORY)
-CARDS = [(f"card-{n}", history) for n, history in enumerate(reviews_of_a_learner(PUBLISHED, 1, cards=400))]
 
 
 def test_first_intervals_are_those_of_a_new_card_without_steps() -> None:

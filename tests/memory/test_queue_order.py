@@ -10,6 +10,10 @@ from attncli.domain.vocabulary import KINDS, LEVELS
 from attncli.memory import queue_order
 from attncli.memory.queue_order import LEARN_SECONDS, REVIEW_SECONDS, Traits, Unseen, fitting, mixed, usual_seconds
 
+traits = st.lists(st.builds(Traits, st.sampled_from("aabcd"), st.sampled_from(["qa", "qa", "cloze"]), st.booleans()))
+left = st.floats(-3600, 960 * 60)
+due, took = st.integers(0, 500), st.floats(2, 300)
+
 
 @given(st.integers(0, 30), st.integers(0, 30))
 def test_spreading_keeps_both_orders_and_never_bunches(main: int, others: int) -> None:
@@ -76,9 +80,6 @@ def test_before_an_interview_what_is_asked_most_comes_first_whatever_its_topic()
     assert weights == [3, 3, 3, 4, 0.5, 1] and queue_order.asked_weight(False, "unheard-of") == 1
 
 
-traits = st.lists(st.builds(Traits, st.sampled_from("aabcd"), st.sampled_from(["qa", "qa", "cloze"]), st.booleans()))
-
-
 def alternated(cards: list[Traits]) -> list[tuple[int, Traits]]:
     return queue_order.interleaved(list(enumerate(cards)), lambda card: card[1])
 
@@ -109,10 +110,6 @@ def test_kinds_are_mixed_among_the_next_few_cards_that_are_as_new() -> None:
 def test_the_last_pass_is_as_long_as_the_seen_cards_take(seen_seconds: float, seconds_a_day: float) -> None:
     assert 1 <= queue_order.pass_days(seen_seconds, seconds_a_day) <= queue_order.LONGEST_PASS_DAYS
     assert [queue_order.pass_days(seconds, 600) for seconds in (0, 600, 601, 1800)] == [1, 1, 2, 3]
-
-
-left = st.floats(-3600, 960 * 60)
-due, took = st.integers(0, 500), st.floats(2, 300)
 
 
 @given(left, due, took, took)

@@ -20,6 +20,13 @@ from .conftest import policy
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 CALENDAR = StudyCalendar(zone=UTC)
 SCHEDULER = Scheduler(policy())
+NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
+TAGS = st.sampled_from(["flag", "hard", "面试"])
+ACTS = st.one_of(
+    st.tuples(st.just(RowKind.TAG), st.fixed_dictionaries({"tag": TAGS, "on": st.booleans()})),
+    st.tuples(st.just(RowKind.NOTE), st.fixed_dictionaries({"text": st.sampled_from(["", "a", "b"])})),
+)
+EASY, GOOD, HARD, AGAIN = Rating.EASY, Rating.GOOD, Rating.HARD, Rating.AGAIN
 
 
 def row(number: int, kind: RowKind, hours: float, **payload: object) -> LogRow:
@@ -65,14 +72,6 @@ def test_eight_lapses_make_a_leech() -> None:
     before, after = fold_reviews(SCHEDULER, rows[:15]), fold_reviews(SCHEDULER, rows)
     assert before is not None and before.lapses == 7 and not is_leech(before)
     assert after is not None and after.lapses == 8 and is_leech(after)
-
-
-NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
-TAGS = st.sampled_from(["flag", "hard", "面试"])
-ACTS = st.one_of(
-    st.tuples(st.just(RowKind.TAG), st.fixed_dictionaries({"tag": TAGS, "on": st.booleans()})),
-    st.tuples(st.just(RowKind.NOTE), st.fixed_dictionaries({"text": st.sampled_from(["", "a", "b"])})),
-)
 
 
 def rows_of(acts: list[tuple[RowKind, dict[str, object]]]) -> list[LogRow]:
@@ -124,9 +123,6 @@ def log(*events: str) -> list[LogRow]:
             payload["rung"] = "solved" if word == "short" else word
         rows.append(LogRow(f"{number:03}", "m", kind, "sdpa", at, at.toordinal(), payload))
     return rows
-
-
-EASY, GOOD, HARD, AGAIN = Rating.EASY, Rating.GOOD, Rating.HARD, Rating.AGAIN
 
 
 @pytest.mark.parametrize(

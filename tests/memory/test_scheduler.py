@@ -26,6 +26,14 @@ CALENDAR = StudyCalendar(zone=UTC)
 PLAIN = policy(fuzz=False)
 NO_STEPS = policy(fuzz=False, learning_steps=(), relearning_steps=())
 A = [3, 3, 3, 3, 3, 3, 1, 1, 3, 3, 3, 3, 3]
+HISTORIES, PARTS = 5_000, 10
+MOST_REVIEWS = 20
+LAST_YEAR = 2190
+DAY_MINUTES = 1_440
+STEPS_MINUTES = [(1, 10), (10,), (), (1, 10, 60), (DAY_MINUTES, 3 * DAY_MINUTES), (30, 720)]
+RELEARNING_MINUTES = [(10,), (), (10, 60), (DAY_MINUTES,)]
+Review = tuple[datetime, Rating]
+MOST = 36_500
 
 
 def at_due(ratings: Sequence[int], policy: SchedulePolicy = PLAIN) -> list[Schedule]:
@@ -91,15 +99,6 @@ def test_the_spread_moves_due_dates_and_never_the_memory_state(reviews: list[tup
         one = plain.review("card", one, rating, at, CALENDAR.day(at))
         other = spread.review("card", other, rating, at, CALENDAR.day(at))
         assert (one.stability_days, one.difficulty, one.state) == (other.stability_days, other.difficulty, other.state)
-
-
-HISTORIES, PARTS = 5_000, 10
-MOST_REVIEWS = 20
-LAST_YEAR = 2190
-DAY_MINUTES = 1_440
-STEPS_MINUTES = [(1, 10), (10,), (), (1, 10, 60), (DAY_MINUTES, 3 * DAY_MINUTES), (30, 720)]
-RELEARNING_MINUTES = [(10,), (), (10, 60), (DAY_MINUTES,)]
-Review = tuple[datetime, Rating]
 
 
 def random_policy(draw: random.Random) -> SchedulePolicy:
@@ -248,9 +247,6 @@ def test_the_curve_is_that_of_py_fsrs(stability: float, days: int) -> None:
     card = fsrs.Card(card_id=1, state=fsrs.State.Review, stability=stability, difficulty=5, last_review=START)
     theirs = fsrs.Scheduler().get_card_retrievability(card, START + timedelta(days=days))
     assert retrievability(stability, days) == pytest.approx(theirs)
-
-
-MOST = 36_500
 
 
 @given(st.integers(1, MOST), st.integers(1, MOST), st.text(max_size=10), st.integers(1, 1000))

@@ -34,6 +34,11 @@ EXAMPLES = int(os.environ.get("ATTN_EXAMPLES", "10"))
 WEIGHTS = [(), tuple(fsrs.scheduler.UPPER_BOUNDS_PARAMETERS), SHORT_MEMORY]
 CARDS = ["att-01", "att-02", "kv-01"]
 START = datetime(2022, 11, 29, 12, 30, tzinfo=UTC)
+Open = Callable[..., Workspace]
+FUTURE = datetime(2100, 1, 1, 10, tzinfo=UTC)
+BEGAN = datetime(2026, 3, 27, 20, tzinfo=UTC)
+OWN = ["mine-1", "mine-2"]
+NAMED = ["att-01", "att-02", *OWN]
 
 
 def schedules(workspace: Workspace) -> dict[str, Schedule]:
@@ -154,10 +159,6 @@ def test_the_due_count_is_what_the_schedules_say(fresh: Open, reviews: list[tupl
     assert counts.learning == expected[State.LEARNING] + expected[State.RELEARNING]
     introduced = sum(s.introduced_day == workspace.moment().day for s in schedules(workspace).values())
     assert counts.new == min(6 - len(schedules(workspace)), 10 - introduced)
-
-
-Open = Callable[..., Workspace]
-FUTURE = datetime(2100, 1, 1, 10, tzinfo=UTC)
 
 
 def at(moving_clock: Clock, moment: datetime) -> None:
@@ -281,9 +282,6 @@ def test_an_open_program_derives_under_the_settings_that_hold_now(open_workspace
     assert schedules(changed) == stored
 
 
-BEGAN = datetime(2026, 3, 27, 20, tzinfo=UTC)
-OWN = ["mine-1", "mine-2"]
-NAMED = ["att-01", "att-02", *OWN]
 NAMES: list[dict[str, list[str]]] = [
     {"mine-1": [], "mine-2": []},
     {"new-1": ["mine-1"], "mine-2": []},

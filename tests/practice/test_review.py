@@ -22,6 +22,8 @@ from moved_clock import Clock
 
 Open = Callable[..., Workspace]
 ALL = ["att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03"]
+STEPS = st.sampled_from(["answer", "answer", "answer", "bury", "suspend", "undo"])
+ACTS = st.lists(st.tuples(STEPS, st.sampled_from(Rating), st.integers(0, 30)), min_size=1, max_size=25)
 
 
 def ask(drill: ReviewSession) -> SessionItem:
@@ -285,10 +287,6 @@ def test_what_is_put_away_meanwhile_is_not_asked_in_a_drill(workspace: Workspace
     assert drill.next() is None
     with pytest.raises(NoCardMatches, match="--weak"):
         drill_of(workspace, weak=True)
-
-
-STEPS = st.sampled_from(["answer", "answer", "answer", "bury", "suspend", "undo"])
-ACTS = st.lists(st.tuples(STEPS, st.sampled_from(Rating), st.integers(0, 30)), min_size=1, max_size=25)
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

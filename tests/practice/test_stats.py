@@ -22,6 +22,8 @@ from attncli.store.connection import Connection
 from moved_clock import Clock
 
 Open = Callable[..., Workspace]
+CARDS = ["att-01", "att-02", "att-03", "kv-01", "kv-02"]
+answers = st.lists(st.tuples(st.sampled_from(CARDS), st.sampled_from(Rating), st.integers(0, 200)), max_size=25)
 
 
 def test_a_streak_is_the_days_in_a_row_and_retention_the_share_recalled() -> None:
@@ -129,10 +131,6 @@ def test_no_more_is_read_of_a_longer_log(
     whole(workspace)
     minutes_by_day(workspace)
     assert all("LIMIT" in sql or "subject IN" in sql or "card = ?" in sql for sql in asked), asked
-
-
-CARDS = ["att-01", "att-02", "att-03", "kv-01", "kv-02"]
-answers = st.lists(st.tuples(st.sampled_from(CARDS), st.sampled_from(Rating), st.integers(0, 200)), max_size=25)
 
 
 def reviewed(workspace: Workspace, given_answers: list[tuple[str, Rating, int]]) -> Workspace:

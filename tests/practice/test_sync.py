@@ -32,6 +32,9 @@ from moved_clock import Clock
 
 Open = Callable[..., Workspace]
 Act = Callable[[Workspace], object]
+CARDS = ["att-01", "kv-01"]
+STORED = {"check": "stable", "record": "case", "profile": "large", "draws": [2], "values": [["bool", [1], "AQ=="]]}
+FUTURE = datetime(2100, 1, 1, 10, tzinfo=UTC)
 
 
 def schedules(workspace: Workspace) -> dict[str, Schedule]:
@@ -312,7 +315,6 @@ def test_without_room_the_own_file_stays(workspace: Workspace, shared: Path, mon
     assert len(rows_in(workspace)) == 2
 
 
-CARDS = ["att-01", "kv-01"]
 ROW = {
     "id": "x-1",
     "machine": "x",
@@ -322,7 +324,6 @@ ROW = {
     "day": 739768,
     "payload": {"rating": 3},
 }
-STORED = {"check": "stable", "record": "case", "profile": "large", "draws": [2], "values": [["bool", [1], "AQ=="]]}
 
 
 def no_room(handle: int) -> None:
@@ -520,9 +521,6 @@ def test_where_nothing_can_be_written_the_old_file_stays(tmp_path: Path, monkeyp
     with pytest.raises(EnvironmentFailure, match=r"cannot write .*log.jsonl \(No space left.*free some disk space"):
         sync_module.write_lines(file, ["new"])
     assert [path.name for path in tmp_path.iterdir()] == ["log.jsonl"] and file.read_text() == "old"
-
-
-FUTURE = datetime(2100, 1, 1, 10, tzinfo=UTC)
 
 
 def test_rows_from_the_future_are_named_until_they_are_taken_back(workspace: Workspace, moving_clock: Clock) -> None:

@@ -33,6 +33,8 @@ from attncli.store.database import TODAY, remove_cache
 from moved_clock import Clock
 
 Open = Callable[..., Workspace]
+CARDS = ("att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03")
+WINDOW = 10
 
 
 def test_cards_seen_today_use_up_the_quota_till_tomorrow(open_workspace: Open, moving_clock: Clock) -> None:
@@ -128,8 +130,6 @@ def test_minutes_that_hold_no_new_card_are_named_and_not_the_limit(open_workspac
     found = standstill(workspace)
     assert (found.introduced, found.reason, found.next_at) == (0, "minutes", workspace.moment().day_end)
 
-
-CARDS = ("att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03")
 
 acts = st.lists(
     st.tuples(
@@ -287,9 +287,6 @@ def test_the_share_of_code_is_met_from_the_first_day_on(open_workspace: Open) ->
         assert sum(plan.days[0].code.values()) > 0
     choose(workspace, 28)
     assert not any(day.code for day in make_plan(workspace).days)
-
-
-WINDOW = 10
 
 
 def bundled() -> Iterator[Unseen]:

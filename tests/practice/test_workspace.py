@@ -23,6 +23,7 @@ from attncli.practice.workspace import (
 )
 
 Open = Callable[..., Workspace]
+WISHED = (("att", 0.97),)
 
 
 def test_only_a_new_learner_who_can_answer_is_asked(open_workspace: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,9 +50,6 @@ def test_only_answers_that_fit_and_change_something_are_written(workspace: Works
     for minutes, new_cards in ((60, 20), (1, 1)):
         answer(workspace, "minutes_per_day", str(minutes))
         assert (workspace.settings.minutes_per_day, workspace.settings.new_per_day) == (minutes, new_cards)
-
-
-WISHED = (("att", 0.97),)
 
 
 def learnt(workspace: Workspace) -> dict[str, Schedule]:

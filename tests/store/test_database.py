@@ -23,6 +23,7 @@ from attncli.store.history import History
 from attncli.store.log import microseconds, moment
 
 AT = datetime(2026, 6, 1, 12, tzinfo=UTC)
+FIRST_DAY = AT.toordinal()
 
 
 def review(database: Database, subject: str = "card", minutes: int = 0) -> LogRow:
@@ -193,9 +194,6 @@ def test_merging_is_a_union_in_any_order_and_any_number_of_times(one: list[LogRo
             found.append(list(database.log.everything()))
     assert found[0] == found[1]
     assert {row.id for row in found[0]} == {row.id for row in [*one, *other]}
-
-
-FIRST_DAY = AT.toordinal()
 
 
 def row(number: int, kind: RowKind, subject: str, day: int, payload: dict[str, object]) -> LogRow:

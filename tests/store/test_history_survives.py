@@ -47,6 +47,20 @@ CARDS = ("att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03")
 START = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork, kill -9 and mounts")
+Open = Callable[[Path], Workspace]
+LONGEST_LIFE_SECONDS = 0.12
+ROUNDS_AT_A_HOME = 10
+PAGE_BYTES = 4096
+BEGAN_AT = time.monotonic()
+PIECES, SECONDS_A_PIECE = 4, 0.0004
+"""A child writes in pieces, with a pause before each, so that many kills tear a line."""
+Say = Callable[[list[str]], object]
+MOST_ROOM_PAGES = 512
+NEED_ROOM = {"sync", "import", "restore", "backup", "config", "start"}
+"""Commands that write a file, which needs a page. A row may fit into the history's last page."""
+CLONE_NEW_MOUNTS = 0x20000
+may_mount = sys.platform == "linux" and subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode == 0
+needs_mounts = pytest.mark.skipif(not may_mount, reason="needs the right to mount")
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +75,6 @@ def folder() -> Iterator[Path]:
 @pytest.fixture
 def tmp_path(folder: Path) -> Path:
     return Path(mkdtemp(dir=folder))
-
-
-Open = Callable[[Path], Workspace]
 
 
 @pytest.fixture
@@ -117,15 +128,6 @@ def derived(workspace: Workspace) -> list[Any]:
 
 
 # Killed at any moment
-
-LONGEST_LIFE_SECONDS = 0.12
-ROUNDS_AT_A_HOME = 10
-PAGE_BYTES = 4096
-BEGAN_AT = time.monotonic()
-PIECES, SECONDS_A_PIECE = 4, 0.0004
-"""A child writes in pieces, with a pause before each, so that many kills tear a line."""
-
-Say = Callable[[list[str]], object]
 
 
 def fast_clock() -> datetime:
@@ -393,13 +395,6 @@ def test_a_damaged_page_of_the_cache_costs_one_command_at_most(pristine: Pristin
 
 
 # A full disk, a read-only home
-
-MOST_ROOM_PAGES = 512
-NEED_ROOM = {"sync", "import", "restore", "backup", "config", "start"}
-"""Commands that write a file, which needs a page. A row may fit into the history's last page."""
-CLONE_NEW_MOUNTS = 0x20000
-may_mount = sys.platform == "linux" and subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode == 0
-needs_mounts = pytest.mark.skipif(not may_mount, reason="needs the right to mount")
 
 
 def with_own_mounts(*commands: list[str | Path]) -> None:
