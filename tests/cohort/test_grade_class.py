@@ -82,10 +82,7 @@ def test_what_is_given_back_is_handed_out_again() -> None:
     first = queue.next()
     queue.give_back(first)
     assert [queue.next("").pair, queue.next("double").pair, queue.next("double")] == [first.pair, ("b", "double"), None]
-
-
-def test_by_default_no_more_judges_than_there_is_memory_for() -> None:
-    assert default_jobs(64) >= default_jobs(1 << 20) == 1
+    assert default_jobs(64) >= default_jobs(1 << 20) == 1, "no more judges than there is memory for"
 
 
 @given(sizes=st.lists(st.integers(1, 5), min_size=1, max_size=4), workers=st.integers(1, 4), data=st.data())

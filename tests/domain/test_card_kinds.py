@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from attncli.domain.arithmetic import read_number
 from attncli.domain.card import Card
 from attncli.domain.card_kinds import NumericCard, Slip, card_of
-from attncli.domain.parts import Answer, Arrange, Choose, Entry, Fill, FindLine, Marked
+from attncli.domain.parts import Answer, Marked
 from attncli.errors import UsageError
 from attncli.export.card_markdown import markdown
 from attncli.i18n import Localised
@@ -119,11 +119,6 @@ def test_a_debug_card_wants_the_line_and_tells_symptom_and_fix() -> None:
     assert answered(DEBUG, Answer([0])).correct and not wrong.correct
     assert "Shapes differ." in wrong.detail.en and "dim=2" in wrong.detail.zh
     assert markdown(DEBUG.solution(), "en") == "Line **1**: Shapes differ.\n\nFixed:\n\n```python\ndim=2\n```"
-
-
-def test_a_kind_says_how_it_is_answered() -> None:
-    kinds = {Choose: CHOICE, Fill: CLOZE, Arrange: ORDERING, FindLine: DEBUG, Entry: card("qa", short=BOTH)}
-    assert {type(card.entry()): card for card in kinds.values()} == kinds
 
 
 def numeric(**fields: Any) -> NumericCard:

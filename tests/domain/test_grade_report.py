@@ -96,21 +96,10 @@ found = st.builds(
     st.sampled_from([{}, {"device_note": "no GPU"}, {"device_note": "no GPU", "device_note_zh": "没有 GPU"}]),
 )
 def test_a_report_is_the_same_after_json(checks: list[Any], diagnosis: list[Any], more: Any, note: Any) -> None:
-    document = {
-        "challenge": "sdpa",
-        "file": "sdpa.py",
-        "verdict": "rejected",
-        "rung": "solved",
-        "checks": checks,
-        "diagnosis": diagnosis,
-        "score": {"passed": 0, "total": sum(check["required"] for check in checks)},
-        "seconds": 0.25,
-        "seed": 7,
-        "sandbox": ["process"],
-        "device": "cpu",
-        **more,
-        **note,
-    }
+    document: dict[str, Any] = {"challenge": "sdpa", "file": "sdpa.py", "verdict": "rejected", "rung": "solved"}
+    document |= {"score": {"passed": 0, "total": sum(check["required"] for check in checks)}, "checks": checks}
+    document |= {"diagnosis": diagnosis, "seconds": 0.25, "seed": 7, "sandbox": ["process"], "device": "cpu"}
+    document |= more | note
     report = read(GradeReport, document)
     assert grade_report.report_document(report) == document
     assert read(GradeReport, grade_report.report_document(report)) == report
@@ -176,14 +165,10 @@ def failed(reason: str, message: str, chinese: str = "") -> CheckResult:
 
 
 def test_a_failed_check_begins_with_its_reason_and_the_edge_case_stands_apart() -> None:
-    document: dict[str, Any] = {
-        "name": "pure",
-        "status": "fail",
-        "reason": "mutated",
-        "message": "one key: its value is the answer: changed its argument q in place",
-        "message_zh": "原地修改了参数 q",
-        "counterexample": {"edge_case": "one key: its value is the answer"},
-    }
+    message = "one key: its value is the answer: changed its argument q in place"
+    document: dict[str, Any] = {"name": "pure", "status": "fail", "reason": "mutated", "message": message}
+    edge_case = {"edge_case": "one key: its value is the answer"}
+    document |= {"message_zh": "原地修改了参数 q", "counterexample": edge_case}
     check = read(CheckResult, document)
     assert told(check, "zh") == "［one key: its value is the answer］改动了输入：原地修改了参数 q"
     assert told(check, "en") == document["message"]
@@ -240,15 +225,9 @@ def lines_of(shown: dict[str, Any], lang: Lang = "en", width: int = 60) -> list[
 
 
 def test_the_failing_call_the_first_wrong_index_and_the_learners_lines_are_named() -> None:
-    shown = {
-        "args": {"x": 1},
-        "calls": [{"call": "prefill"}, {"call": "decode_step"}],
-        "call": 2,
-        "expected": {**SHOWN, "axes": ["", "d"]},
-        "got": {**SHOWN, "values": [0.5, 3.0]},
-        "first_wrong_index": [1, 0],
-        "frames": [{"line": 3, "function": "f", "code": "return x"}],
-    }
+    shown: dict[str, Any] = {"args": {"x": 1}, "calls": [{"call": "prefill"}, {"call": "decode_step"}], "call": 2}
+    shown |= {"expected": {**SHOWN, "axes": ["", "d"]}, "got": {**SHOWN, "values": [0.5, 3.0]}}
+    shown |= {"first_wrong_index": [1, 0], "frames": [{"line": 3, "function": "f", "code": "return x"}]}
     assert lines_of(shown) == [
         "Arguments",
         "x = 1",
@@ -262,10 +241,7 @@ def test_the_failing_call_the_first_wrong_index_and_the_learners_lines_are_named
         "first difference at [1, d=0]",
         "line 3, in f: return x",
     ]
-
-
-def test_none_is_an_answer_and_what_is_not_told_is_not_shown() -> None:
-    assert "None" in "".join(lines_of({"args": {}, "expected": SHOWN, "got": None}))
+    assert "None" in "".join(lines_of({"args": {}, "expected": SHOWN, "got": None})), "None is an answer"
     assert lines_of({"args": {}}) == lines_of({"frames": []}) == []
 
 
@@ -293,23 +269,17 @@ def test_what_was_due_and_what_came_fit_the_width(values: list[float], lang: Lan
     assert all(cells(line) <= width for line in lines_of(shown, lang, width))
 
 
-@pytest.mark.parametrize(
-    ("lang", "file", "said"),
-    [
-        ("en", "sdpa.py", ["sdpa.py:9, in sdpa: return a(q)", "sdpa.py:3, in a: return b(x)"]),
-        ("en", "", ["line 9, in sdpa: return a(q)", "line 3, in a: return b(x)"]),
-        ("zh", "sdpa.py", ["sdpa.py:9，sdpa 内：return a(q)", "sdpa.py:3，a 内：return b(x)"]),
-        ("zh", "", ["第 9 行，sdpa 内：return a(q)", "第 3 行，a 内：return b(x)"]),
-    ],
-)
-def test_a_frame_is_file_line_function_and_code(lang: Lang, file: str, said: list[str]) -> None:
-    assert list(frame_lines([OUTER, INNER], file, lang)) == said
-
-
-def test_a_recursion_is_told_once_and_counted_and_a_frame_may_have_no_code() -> None:
-    frames = [grade_report.CodeLine(1, "<module>", ""), *[OUTER] * 20]
+def test_a_frame_is_file_line_function_and_code_and_a_recursion_is_counted() -> None:
+    frames: dict[tuple[Lang, str], list[str]] = {
+        ("en", "sdpa.py"): ["sdpa.py:9, in sdpa: return a(q)", "sdpa.py:3, in a: return b(x)"],
+        ("en", ""): ["line 9, in sdpa: return a(q)", "line 3, in a: return b(x)"],
+        ("zh", "sdpa.py"): ["sdpa.py:9，sdpa 内：return a(q)", "sdpa.py:3，a 内：return b(x)"],
+        ("zh", ""): ["第 9 行，sdpa 内：return a(q)", "第 3 行，a 内：return b(x)"],
+    }
+    assert {(lang, file): list(frame_lines([OUTER, INNER], file, lang)) for lang, file in frames} == frames
+    recursion = [grade_report.CodeLine(1, "<module>", ""), *[OUTER] * 20]
     said = ["x.py:1, in <module>:", "x.py:9, in sdpa: return a(q)", "… repeated 19×"]
-    assert list(frame_lines(frames, "x.py", "en")) == said
+    assert list(frame_lines(recursion, "x.py", "en")) == said
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

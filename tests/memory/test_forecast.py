@@ -88,19 +88,16 @@ def test_what_is_asked_most_comes_first_and_reviews_before_new_cards_of_the_same
     assert [item.id for item in study_order(deck, TODAY, OUTLOOK, passing=False)] == ["s4", "n4", "s1", "n1"]
 
 
-def test_own_cards_come_first_and_in_the_last_days_only_they_and_must_know_ones_are_new() -> None:
+def test_own_cards_come_first_and_in_the_last_days_others_are_new_if_planned_four_to_seven_days_ahead() -> None:
     own, must = replace(unseen("own", 0.25), own=True), replace(unseen("must", 4), must_know=True)
     deck = [unseen("n4", 4), seen("s4", 4, 1, 30), must, own]
     assert [item.id for item in study_order(deck, TODAY, OUTLOOK, passing=False)] == ["own", "s4", "n4", "must"]
     for day in range(INTERVIEW - 3, INTERVIEW):
         assert {item.id for item in study_order(deck, day, OUTLOOK, passing=True)} == {"own", "must", "s4"}
-
-
-@pytest.mark.parametrize(("set_before", "has_new"), [(2, False), (3, False), (4, True), (7, True), (8, False)])
-def test_a_plan_made_four_to_seven_days_ahead_has_new_cards_to_the_end(set_before: int, has_new: bool) -> None:
-    outlook = replace(OUTLOOK, set_day=INTERVIEW - set_before)
-    for day in range(INTERVIEW - min(3, set_before), INTERVIEW):
-        assert bool([*study_order([unseen("n4", 4)], day, outlook, passing=True)]) is has_new
+    for set_before, has_new in ((2, False), (3, False), (4, True), (7, True), (8, False)):
+        outlook = replace(OUTLOOK, set_day=INTERVIEW - set_before)
+        for day in range(INTERVIEW - min(3, set_before), INTERVIEW):
+            assert bool([*study_order([unseen("n4", 4)], day, outlook, passing=True)]) is has_new
 
 
 @given(decks(), st.integers(1, 40), st.integers(8, 30))
@@ -221,9 +218,7 @@ def test_a_card_forgotten_and_learned_again_is_that_of_py_fsrs(stability: float,
 
 
 @given(st.floats(0.05, 300), st.floats(1, 10), st.integers(1, 90), st.floats(0, 1))
-def test_the_expected_stability_lies_between_forgetting_and_recalling(
-    stability: float, difficulty: float, elapsed_days: int, recall: float
-) -> None:
+def test_expected_stability_lies_between(stability: float, difficulty: float, elapsed_days: int, recall: float) -> None:
     growth = StabilityGrowth()
     low, high = sorted(growth.rated(stability, difficulty, elapsed_days, rating) for rating in (1, 3))
     assert low * (1 - 1e-9) <= growth.expected(stability, difficulty, elapsed_days, recall) <= high * (1 + 1e-9)

@@ -86,11 +86,8 @@ def test_a_fit_in_force_is_judged_by_what_came_after_it() -> None:
     with pytest.raises(NothingFound, match=said):
         fit(histories, first.parameters, last_day)
     again = fit(histories, SHORT_MEMORY, last_day - 40)
-    after = sum(
-        later[0] > earlier[0] and later[0] > last_day - 40
-        for history in histories
-        for earlier, later in pairwise(history)
-    )
+    days = [(one[0], later[0]) for history in histories for one, later in pairwise(history)]
+    after = sum(later > max(earlier, last_day - 40) for earlier, later in days)
     assert again.judged.held_back == after and again.judged.is_better
 
 

@@ -100,11 +100,8 @@ def test_an_act_that_was_taken_back_never_was(acts, data) -> None:
     undone = data.draw(st.sampled_from(rows))
     undo = LogRow("u", "m", RowKind.UNDO, "att-01", NOON + timedelta(days=1), 739001, {"row": undone.id})
     assert fold_annotation([undo, *rows]) == fold_annotation([row for row in rows if row is not undone])
-
-
-def test_rows_that_say_nothing_count_as_absent() -> None:
     odd = rows_of([(RowKind.TAG, {}), (RowKind.TAG, {"tag": 3}), (RowKind.NOTE, {"text": None}), (RowKind.NOTE, {})])
-    assert fold_annotation(odd) == Annotation()
+    assert fold_annotation(odd) == Annotation(), "rows that say nothing count as absent"
 
 
 def log(*events: str) -> list[LogRow]:

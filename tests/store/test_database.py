@@ -56,12 +56,14 @@ def test_a_transaction_that_fails_leaves_nothing(path: Path, rows: list[LogRow])
         assert database.log.length() == len(rows) + 1 and database.damages() == []
 
 
-@pytest.mark.parametrize("what", ["deleted", "random", "empty", "another version", "another program", "beside"])
+@pytest.mark.parametrize("what", ["deleted", "random", "cut", "empty", "another version", "another program", "beside"])
 def test_a_cache_that_does_not_fit_is_made_anew(path: Path, rows: list[LogRow], what: str) -> None:
     if what == "deleted":
         path.unlink()
     elif what == "random":
         path.write_bytes(Random(3).randbytes(20_000))
+    elif what == "cut":
+        os.truncate(path, path.stat().st_size * 3 // 5)
     elif what == "empty":
         path.write_bytes(b"")
     elif what == "beside":

@@ -360,25 +360,7 @@ def test_damage_costs_the_rows_it_touches_alone_and_is_named(
         assert torn + b"\n" in [*aside, *file.read_bytes().splitlines(keepends=True)]
 
 
-# A lost cache
-
-
-@pytest.mark.parametrize("lose", ["without", "cut", "random"])
-def test_a_lost_cache_is_made_anew_with_the_same_schedules(pristine: Pristine, open_at: Open, lose: str) -> None:
-    rng, home, cache = Random(5), pristine.home, pristine.home / "cache.db"
-    with open_at(home) as workspace:
-        before = known(workspace), derived(workspace)
-    assert len(before[1]) >= len(CARDS)
-    for _ in range(1 if lose == "without" else 4):
-        pristine.restore(with_cache=lose != "without")
-        if lose == "cut":
-            os.truncate(cache, rng.randrange(cache.stat().st_size))
-        elif lose == "random":
-            cache.write_bytes(rng.randbytes(rng.randrange(1, 300_000)))
-        with open_at(home) as workspace:
-            assert (known(workspace), derived(workspace)) == before
-            record.answer(workspace, "att-01", Rating.GOOD)
-        assert database_health(paths.Home(home)).damages == () and attn(home, "due").code == 0
+# A damaged cache
 
 
 def test_a_damaged_page_of_the_cache_costs_one_command_at_most(pristine: Pristine, open_at: Open) -> None:
