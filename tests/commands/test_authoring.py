@@ -83,15 +83,7 @@ def test_a_wrong_file_that_passes_and_a_right_one_that_is_rejected_are_told(attn
     assert "1 of 1 challenges failed verification: soft-sign; see above" in done.line
 
 
-def test_nothing_is_overwritten(attn: Attn, folder: Path) -> None:
-    before = (folder / "reference.py").read_text(encoding="utf-8")
-    assert "soft-sign already has the id soft-sign" in attn("new", "challenge", "mine/soft-sign").line
-    (folder / "challenge.yaml").unlink()
-    assert "already exists and will not be overwritten" in attn("new", "challenge", "mine/soft-sign").line
-    assert (folder / "reference.py").read_text(encoding="utf-8") == before
-
-
-def test_names_that_cannot_be_had_are_refused(attn: Attn) -> None:
+def test_names_that_cannot_be_had_are_refused_and_nothing_is_overwritten(attn: Attn, folder: Path) -> None:
     for name, message in (
         ("soft-sign", "soft-sign is not a challenge name; write TRACK/ID in lower-case"),
         ("Mine/soft", "Mine/soft is not a challenge name"),
@@ -103,6 +95,11 @@ def test_names_that_cannot_be_had_are_refused(attn: Attn) -> None:
         done = attn("new", "challenge", name)
         assert (done.code, done.out) == (2, "")
         assert message in done.line
+    before = (folder / "reference.py").read_text(encoding="utf-8")
+    assert "soft-sign already has the id soft-sign" in attn("new", "challenge", "mine/soft-sign").line
+    (folder / "challenge.yaml").unlink()
+    assert "already exists and will not be overwritten" in attn("new", "challenge", "mine/soft-sign").line
+    assert (folder / "reference.py").read_text(encoding="utf-8") == before
 
 
 def test_in_a_checkout_a_challenge_is_a_bundled_one(attn: Attn, home: Path, small_impl: Path, monkeypatch: Any) -> None:

@@ -27,14 +27,9 @@ cards:
 """
 BAD = GOOD.replace("level: screen", "level: easy").replace("answer: ten", "anwser: ten")
 HOSTILE = [
-    b"[" * 1_000_000,
+    *(b"[" * 1_000_000, b"\x00" * 100, b"\xff\xfe" + "topic: a".encode("utf-16-le"), b"- " * 500_000, b""),
+    *(b"a: '" + b"x" * 3_000_000, b"a: !!python/object/apply:os.system ['true']\n"),
     b"a: &a [x]\n" + b"".join(b"b%d: &b%d [*a, *a, *a]\n" % (n, n) for n in range(50)),
-    b"a: !!python/object/apply:os.system ['true']\n",
-    b"\x00" * 100,
-    b"\xff\xfe" + "topic: a".encode("utf-16-le"),
-    b"a: '" + b"x" * 3_000_000,
-    b"- " * 500_000,
-    b"",
 ]
 
 

@@ -151,7 +151,9 @@ def deck(tmp_path: Path) -> Path:
     return tmp_path / "their.apkg"
 
 
-def test_an_import_says_what_came_and_what_did_not(attn: Attn, deck: Path, home: Path) -> None:
+def test_an_import_says_what_came_and_what_did_not_or_why_it_cannot_be(
+    attn: Attn, deck: Path, home: Path, tmp_path: Path
+) -> None:
     seen = attn("import", "anki", str(deck), "--dry-run")
     assert seen.out.startswith(f"{deck}: 2 cards (new: 1, of attn: 0, known: 0), 1 review (new: 1)\n")
     assert seen.out.endswith("nothing written (--dry-run)\n") and not (home / "banks").exists()
@@ -171,11 +173,8 @@ def test_an_import_says_what_came_and_what_did_not(attn: Attn, deck: Path, home:
     assert attn("import", "anki", str(deck), "--json").json["new_reviews"] == 0
     told = attn("--lang", "zh", "import", "anki", str(deck)).out
     assert told.startswith(f"{deck}：2 张卡片（新增 0，attn 自带 0，已有 1），复习 1 次（新增 0）\n")
-
-
-def test_an_import_that_cannot_be_says_why(attn: Attn, tmp_path: Path, home: Path) -> None:
     (tmp_path / "bad.apkg").write_bytes(b"no package")
     for name in ("bad.apkg", "missing.apkg"):
         done = attn("import", "anki", str(tmp_path / name))
         assert done.code == 2 and name in done.line and "export it from Anki again" in done.line
-    assert not (home / "banks").exists() and not list(home.glob(".attn-work-*"))
+    assert [*(home / "banks").iterdir()] == [file] and not list(home.glob(".attn-work-*"))

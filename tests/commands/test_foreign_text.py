@@ -65,6 +65,9 @@ CALLS += [f"show no\x1b[31m{HOSTILE}such", f"no{HOSTILE}such"]
 
 
 def test_nothing_but_text_is_printed(attn: Attn, hostile_home: Path) -> None:
+    done = attn("review", "--plain", "--topic", "zz", stdin="\n" * 60)
+    assert "[bold @click=app.quit]Why[/] [/x]" in done.out and done.out.count("[/x]") > 10
+    assert hidden_in(done.out + done.err) == []
     for call in CALLS:
         done = attn(*call.split(" "))
         assert hidden_in(done.out + done.err) == [], call
@@ -72,9 +75,6 @@ def test_nothing_but_text_is_printed(attn: Attn, hostile_home: Path) -> None:
         assert done.code in ((1, 2) if call.startswith("bank") or "such" in call else (0,)), done.err
     shown = attn("show", "bidi-01", "--json")
     assert "\\u202e" in shown.out and shown.json["question"]["en"] == "Why \u202e\u2066x?", "JSON keeps what it escapes"
-    done = attn("review", "--plain", "--topic", "zz", stdin="\n" * 60)
-    assert "[bold @click=app.quit]Why[/] [/x]" in done.out and done.out.count("[/x]") > 10
-    assert hidden_in(done.out + done.err) == []
 
 
 def test_on_a_terminal_a_link_shows_its_target(attn: Attn, hostile_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,20 +26,13 @@ from attncli.practice.workspace import Workspace
 CHALLENGE = SimpleNamespace(title=Localised("SDPA", "注意力"), mistakes={}, kernel=False)
 PASSED = [{"name": name, "status": "pass"} for name in ("loads", "matches-reference")]
 FAILED = {"name": "matches-reference", "status": "fail", "reason": "values", "message": "largest error 1"}
-REPORT = {
-    "challenge": "sdpa",
-    "file": "sdpa.py",
-    "verdict": "accepted",
-    "rung": "hardened",
-    "checks": [
-        {"name": "loads", "status": "pass", "required": True},
-        {"name": "device", "status": "skipped", "required": True, "message": "cannot be proved"},
-        {"name": "layout", "status": "skipped", "required": False, "message": "needs matches-reference"},
-    ],
-    "seconds": 0.1,
-    "seed": 0,
-    "sandbox": [],
-}
+REPORT: dict[str, Any] = {"challenge": "sdpa", "file": "sdpa.py", "verdict": "accepted", "rung": "hardened"}
+REPORT |= {"seconds": 0.1, "seed": 0, "sandbox": []}
+REPORT["checks"] = [
+    {"name": "loads", "status": "pass", "required": True},
+    {"name": "device", "status": "skipped", "required": True, "message": "cannot be proved"},
+    {"name": "layout", "status": "skipped", "required": False, "message": "needs matches-reference"},
+]
 WHOLE: dict[str, Any] = {**REPORT, "challenge": "double", "file": "double.py", "checks": PASSED, "device": "cpu"}
 ACCEPTED = read(GradeReport, WHOLE)
 UNREACHED = {**WHOLE, "verdict": "rejected", "rung": "none"}

@@ -30,10 +30,7 @@ pytestmark = [
 
 ROOT = Path(__file__).parents[2]
 IMPL = ROOT / "impl"
-RIGHT = {
-    "rope": IMPL / "positions" / "rope" / "right" / "rotate-half.py",
-    "gqa": IMPL / "cache" / "gqa" / "right" / "vmap.py",
-}
+RIGHT = {"rope": IMPL / "positions/rope/right/rotate-half.py", "gqa": IMPL / "cache/gqa/right/vmap.py"}
 WRONG = IMPL / "norms" / "rms-norm" / "wrong" / "no-weight.py"
 known_runs: dict[tuple[tuple[str, str], ...], tuple[list[Part], Difference | None]] = {}
 

@@ -60,7 +60,7 @@ def only(attn: Attn, card: str) -> None:
         attn("suspend" if other != card else "unsuspend", other)
 
 
-def test_every_kind_is_asked_and_marked(attn: Attn) -> None:
+def test_every_kind_is_asked_and_marked_and_an_empty_answer_gives_up(attn: Attn, tmp_path: Path) -> None:
     for card, stdin, said in [
         ("att-02", "1 2 3\n\n", "a convolution"),
         ("att-03", "QK^T\nsqrt(d)\n\n", "✓ Right\n"),
@@ -72,12 +72,10 @@ def test_every_kind_is_asked_and_marked(attn: Attn) -> None:
         result = attn("review", "--plain", stdin=stdin)
         assert result.code == 0 and said in result.out, result.out
     assert attn("stats", "--json").json["reviews"] == 5
-
-
-def test_an_empty_answer_gives_up_and_suggests_again(attn: Attn) -> None:
+    home = ("--home", tmp_path / "another")
     for card in ("att-01", "att-03", "kv-02", "kv-03"):
-        attn("suspend", card)
-    said = attn("review", "--plain", stdin="\n" * 4).out
+        attn(*home, "suspend", card)
+    said = attn(*home, "review", "--plain", stdin="\n" * 4).out
     assert said.count("press Enter for again") == 2 and "The answer is " in said
 
 
@@ -278,16 +276,13 @@ def test_it_goes_on_where_it_stopped(ask: Attn) -> None:
     assert "1/4" in third.out
 
 
-def test_commands_skip_leave_and_take_back(ask: Attn) -> None:
+def test_commands_skip_leave_and_take_back_and_what_is_no_choice_is_asked_again(ask: Attn) -> None:
     said = ask(*MOCK, stdin="u\ns\nu\ns\nn\nlots\nq\n").out
     assert "there is no answer in this interview to undo" in said
     assert said.count("1/4") == 3 and "Last step undone" in said and "# Deep dive" in said
     undone = ask("undo").out
     assert undone.startswith("undone: the last step of the mock interview at 20")
     assert "2/4" in ask("mock", "--plain", stdin="\nq\n").out
-
-
-def test_what_is_no_choice_is_asked_again(ask: Attn) -> None:
     said = ask(*MOCK, stdin="\n9\nsome\n2\nq\n").out
     assert said.count("Which points were made?") == 3 and said.count("Not a valid choice.") == 2
     ask("undo")

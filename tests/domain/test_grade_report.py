@@ -109,7 +109,7 @@ def tensor(shape: list[int], values: list[Any], dtype: str = "float32") -> Shown
     return ShownTensor(tuple(shape), dtype, tuple(values))
 
 
-def test_a_matrix_is_a_grid_under_its_shape_and_axes() -> None:
+def test_a_tensor_is_a_grid_under_its_shape_and_axes_a_mask_one_of_signs_and_a_large_one_is_cut() -> None:
     assert tensor_lines(tensor([2, 2], [1.0, 0.5, -2.0, 0.0])) == ["[2, 2] float32", "  1  0.5", " -2    0"]
     assert tensor_lines(tensor([2, 1, 2], [1, 0, 1, 0])) == ["[2, 1, 2] float32", "[0] 1  0", "[1] 1  0"]
     known = replace(tensor([1, 2], [1, 2]), axes=("T", "d"))
@@ -117,17 +117,11 @@ def test_a_matrix_is_a_grid_under_its_shape_and_axes() -> None:
     assert tensor_lines(replace(known, axes=("", "d")))[0] == "[1, d=2] float32"
     lines = tensor_lines(tensor([3], [1.0, 2.0, "nan"]), tensor([3], [1.0, 2.5, "nan"]))
     assert lines[1].split() == ["1", "2*", "nan"], "differences are starred"
-
-
-def test_a_mask_is_a_grid_of_signs() -> None:
     mask = tensor([2, 3], [True, False, True, False, False, True], "bool")
     assert tensor_lines(mask) == ["[2, 3] bool, 1 = True", "1 · 1", "· · 1"]
     other = tensor([2, 3], [True, True, True, False, False, True], "bool")
     assert tensor_lines(mask, other)[1:] == ["1  ·* 1 ", "·  ·  1 "]
     assert tensor_lines(tensor([2], [True, False], "bool")) == ["[2] bool", " True  False"]
-
-
-def test_scalars_empty_and_large_tensors() -> None:
     assert tensor_lines(tensor([], [3.25])) == ["[] float32", "3.25"]
     assert tensor_lines(tensor([0, 3], [])) == ["[0, 3] float32", "(empty)"]
     large = tensor_lines(tensor([40, 40], [0.0] * 1600))
@@ -164,7 +158,7 @@ def failed(reason: str, message: str, chinese: str = "") -> CheckResult:
     return CheckResult(name="pure", status="fail", reason=reason, message=Localised(message, chinese or message))
 
 
-def test_a_failed_check_begins_with_its_reason_and_the_edge_case_stands_apart() -> None:
+def test_a_failed_check_begins_with_its_reason_once_and_the_edge_case_stands_apart() -> None:
     message = "one key: its value is the answer: changed its argument q in place"
     document: dict[str, Any] = {"name": "pure", "status": "fail", "reason": "mutated", "message": message}
     edge_case = {"edge_case": "one key: its value is the answer"}
@@ -175,9 +169,6 @@ def test_a_failed_check_begins_with_its_reason_and_the_edge_case_stands_apart() 
     document["counterexample"]["edge_case_zh"] = "一个 key：它的 value 就是答案"
     assert told(read(CheckResult, document), "zh") == "［一个 key：它的 value 就是答案］改动了输入：原地修改了参数 q"
     assert told(CheckResult(name="loads", status="pass"), "zh") == ""
-
-
-def test_the_chinese_of_a_message_has_its_reason_once_and_no_control_characters() -> None:
     check = replace(failed("exception", "one: ValueError: no"), counterexample=Counterexample(edge_case="one"))
     assert told(check, "zh") == "［one］抛出异常：ValueError: no", "what has no Chinese is said as it is"
     check = failed("values", "an unfair coin", "硬币\x1b[2J不公平")

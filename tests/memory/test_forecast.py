@@ -115,12 +115,16 @@ def test_a_card_that_does_not_fit_gives_way_until_the_day_is_nine_tenths_full() 
     assert day.new == ("n0",) and len(day.cards) == 4
 
 
-def test_in_the_last_pass_a_minute_goes_where_it_raises_recall_most() -> None:
+def test_in_the_last_pass_a_minute_goes_where_it_raises_recall_most_and_not_to_one_day() -> None:
     deck = [seen("well", 4, 300, 2), seen("fading", 4, 3, 20), seen("rare", 0.5, 3, 20)]
     eve = INTERVIEW - 1
     assert [item.id for item in study_order(deck, eve, OUTLOOK, passing=True)] == ["fading", "rare", "well"]
     gains = [OUTLOOK.gain(item, eve) for item in study_order(deck, eve, OUTLOOK, passing=True)]
     assert gains == sorted(gains, reverse=True)
+    deck = [seen(f"s{n}", 1, 30, 10) for n in range(120)]
+    days, _ = play_through(deck, OUTLOOK, dict.fromkeys(range(TODAY, INTERVIEW), 600.0))
+    passing = [len(day.cards) for day in days if day.is_last_pass]
+    assert len(passing) == 3 and max(passing) <= 40
 
 
 def test_studying_raises_the_forecast_and_more_time_raises_it_further() -> None:
@@ -133,13 +137,6 @@ def test_studying_raises_the_forecast_and_more_time_raises_it_further() -> None:
 
     assert forecast.expected_recall(weights, forecast.thirds_as_now(deck, CURVES), OUTLOOK).recall == 0
     assert 0 < foretold(2) < foretold(6) < foretold(20)
-
-
-def test_the_last_pass_is_spread_over_its_days_and_not_piled_on_the_last() -> None:
-    deck = [seen(f"s{n}", 1, 30, 10) for n in range(120)]
-    days, _ = play_through(deck, OUTLOOK, dict.fromkeys(range(TODAY, INTERVIEW), 600.0))
-    passing = [len(day.cards) for day in days if day.is_last_pass]
-    assert len(passing) == 3 and max(passing) <= 40
 
 
 def test_the_thirds_hold_every_curve_once_from_the_steepest_on() -> None:

@@ -6,7 +6,6 @@ import random
 from datetime import UTC, datetime, timedelta
 from random import Random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -122,19 +121,16 @@ def log(*events: str) -> list[LogRow]:
     return rows
 
 
-@pytest.mark.parametrize(
-    ("events", "ratings"),
-    [
+def test_evidence_becomes_a_rating() -> None:
+    for events, ratings in (
         *(("start ok", [EASY]), ("ok", [GOOD]), ("start +ok", [GOOD]), ("start no ok", [GOOD])),
         *(("no no no ok", [HARD]), ("start hint ok", [HARD]), ("solution ok", [AGAIN]), ("solution +ok", [HARD])),
         *(("ok solution +start ok", [GOOD, EASY]), ("ok ok", [GOOD]), ("ok:same +ok:same", [GOOD]), ("no no", [])),
         *(("ok:same +start ok:same", [GOOD, EASY]), ("start solved", [EASY]), ("solved +hardened", [GOOD])),
         *(("solved ++hardened", [GOOD, GOOD]), ("hardened +hardened", [GOOD, GOOD]), ("solved +solved", [GOOD, GOOD])),
         *(("solved +hardened +solved", [GOOD, GOOD]), ("short", [GOOD]), ("no no no short", [HARD])),
-    ],
-)
-def test_evidence_becomes_a_rating(events: str, ratings: list[Rating]) -> None:
-    assert [rating for _, rating in replay.solved_reviews(log(*events.split()))] == ratings
+    ):
+        assert [rating for _, rating in replay.solved_reviews(log(*events.split()))] == ratings, events
 
 
 def test_a_solved_challenge_comes_back_after_days_and_an_unsolved_one_is_not_scheduled() -> None:

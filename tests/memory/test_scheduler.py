@@ -122,14 +122,9 @@ def anywhere(draw: random.Random) -> tuple[float, ...]:
 
 
 def theirs(policy: SchedulePolicy) -> fsrs.Scheduler:
-    return fsrs.Scheduler(
-        parameters=policy.parameters or fsrs.scheduler.DEFAULT_PARAMETERS,
-        desired_retention=policy.desired_retention,
-        learning_steps=policy.learning_steps,
-        relearning_steps=policy.relearning_steps,
-        maximum_interval=policy.maximum_interval_days,
-        enable_fuzzing=False,
-    )
+    weights, most = policy.parameters or fsrs.scheduler.DEFAULT_PARAMETERS, policy.maximum_interval_days
+    steps = (policy.learning_steps, policy.relearning_steps)
+    return fsrs.Scheduler(weights, policy.desired_retention, *steps, maximum_interval=most, enable_fuzzing=False)
 
 
 def reviewed(scheduler: fsrs.Scheduler, draw: random.Random) -> Iterator[tuple[Review, fsrs.Card]]:

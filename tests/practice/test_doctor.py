@@ -53,7 +53,9 @@ def test_rebuilding_keeps_every_schedule_and_versions_and_the_bank_are_told(open
     assert dict(open_workspace().store.schedules.all()) == before
 
 
-def test_the_first_review_of_a_study_day_is_followed_by_a_copy(open_workspace: Open, moving_clock: Clock) -> None:
+def test_the_first_review_of_a_study_day_is_followed_by_a_copy_and_reading_by_none(
+    open_workspace: Open, moving_clock: Clock
+) -> None:
     for days, count in ((0, 1), (0, 1), (1, 2)):
         moving_clock.move(days=days)
         with open_workspace() as workspace:
@@ -61,10 +63,7 @@ def test_the_first_review_of_a_study_day_is_followed_by_a_copy(open_workspace: O
         kept = sorted(file.name for file in workspace.home.backups.iterdir())
         assert len(kept) == count and kept[-1] == f"{moving_clock():%Y-%m-%d}-daily.jsonl"
     assert copies(workspace.home.backups)[0].name[:10] == moving_clock().date().isoformat()
-
-
-def test_reading_keeps_no_copy_and_one_that_cannot_be_kept_stops_nothing(open_workspace: Open) -> None:
-    workspace = open_workspace()
+    workspace = open_workspace("another")
     assert not workspace.home.backups.exists()
     record.answer(workspace, "att-01", Rating.GOOD)
     workspace.keep_daily_copy(largest_bytes=10)

@@ -48,6 +48,7 @@ BUILDS = {
 WITHOUT, WITH_CUDA, *_ = BUILDS
 FOLDER = bundled_impl() / "attention" / "softmax-stable"
 PATIENCE_SECONDS = 20
+SPEC = {"id": "softmax-stable", "version": 1, "entry": ["softmax"], "required": ["loads", "matches-reference"]}
 
 
 @pytest.fixture
@@ -206,15 +207,7 @@ def test_both_answers_are_given_to_any_text(workspace: Workspace, tried: Callabl
     assert workspace.store.log.length() == rows, "nothing is recorded"
 
 
-SPEC = {
-    "id": "softmax-stable",
-    "version": 1,
-    "entry": ["softmax"],
-    "required": ["loads", "matches-reference"],
-    "badges": [],
-    "forbidden": [],
-    "cards": [],
-}
+SPEC |= dict[str, Any](badges=[], forbidden=[], cards=[])
 
 
 def request(source: str) -> GradeRequest:

@@ -117,7 +117,9 @@ def test_a_follow_up_is_asked_as_a_card_of_its_own(interview_room: Workspace) ->
         asked_card(interview_room, MockItem("follow-up", "att-02", 7))
 
 
-def test_answers_count_until_revealed_and_parts_until_settled(interview_room: Workspace, moving_clock: Clock) -> None:
+def test_answers_count_until_revealed_and_when_the_time_is_up_the_question_is_the_last(
+    interview_room: Workspace, moving_clock: Clock
+) -> None:
     interview = MockInterview.begin(interview_room, WISH)
     moving_clock.move(seconds=41)
     interview.reveal()
@@ -128,9 +130,6 @@ def test_answers_count_until_revealed_and_parts_until_settled(interview_room: Wo
     settle(interview)
     report = report_of(interview_room, interview.state)
     assert report.answer_seconds == (20, 41) and report.parts[0].spent_seconds == 70
-
-
-def test_when_the_time_is_up_the_current_question_is_the_last(interview_room: Workspace, moving_clock: Clock) -> None:
     interview = MockInterview.begin(interview_room, WISH)
     settle(interview)
     moving_clock.move(minutes=4)
@@ -399,14 +398,24 @@ def test_the_minutes_are_split_whole_and_code_takes_the_most_of_usual_lengths(mi
             split(minutes)
 
 
-def test_the_same_seed_draws_the_same_whatever_was_learned_and_another_another(interview_room: Workspace) -> None:
+def test_the_same_seed_draws_the_same_whatever_was_learned_of_cards_that_are_not_suspended(
+    interview_room: Workspace,
+) -> None:
     plans = [draw_plan(interview_room, MockOptions(45, "onsite", seed)) for seed in range(6)]
     answer(interview_room, "att-02", Rating.AGAIN)
     assert draw_plan(interview_room, MockOptions(45, "onsite", 3)) == plans[3]
     assert len({str(plan.parts) for plan in plans}) > 4
+    ids = [card.id for card in interview_room.library.cards()]
+    for id in ids[1:]:
+        record.hold(interview_room, RowKind.SUSPEND, id)
+    only = draw_plan(interview_room, MockOptions())
+    assert {item.id for item in only.items if not item.is_code} == {ids[0]}
+    record.hold(interview_room, RowKind.SUSPEND, ids[0])
+    with pytest.raises(NoCardMatches, match="there are no cards"):
+        draw_plan(interview_room, MockOptions())
 
 
-def test_topics_are_spread_kinds_mixed_nothing_is_asked_twice_and_code_is_of_the_level(
+def test_topics_are_spread_kinds_mixed_nothing_is_asked_twice_and_a_dive_follows_its_card(
     interview_room: Workspace,
 ) -> None:
     for seed, level in enumerate((*LEVELS, *LEVELS)):
@@ -421,9 +430,6 @@ def test_topics_are_spread_kinds_mixed_nothing_is_asked_twice_and_code_is_of_the
     for level, levels in (("screen", "12"), ("onsite", "23"), ("research", "3")):
         plans = [draw_plan(interview_room, MockOptions(60, level, seed)) for seed in range(8)]
         assert {plan.parts[2].items[0].id[-1] for plan in plans} <= set(levels)
-
-
-def test_the_dive_goes_along_the_follow_ups_and_then_to_the_linked_card(interview_room: Workspace) -> None:
     for seed in range(5):
         first, *others = draw_plan(interview_room, MockOptions(45, "onsite", seed)).parts[1].items
         assert interview_room.library.card(first.id).level == "onsite"
@@ -443,17 +449,6 @@ def test_an_assistants_draft_is_tested_and_then_repaired(interview_room: Workspa
         (tests,), (repair,) = (part.items for part in plan.parts[2:])
         assert (tests.kind, repair.kind, repair.id, tests.n, repair.n) == ("tests", "repair", tests.id, bugs, bugs)
         assert options.command == f"attn mock --minutes {minutes} --level onsite --seed 3 --assistant"
-
-
-def test_suspended_cards_are_left_out_and_none_left_is_said(interview_room: Workspace) -> None:
-    ids = [card.id for card in interview_room.library.cards()]
-    for id in ids[1:]:
-        record.hold(interview_room, RowKind.SUSPEND, id)
-    only = draw_plan(interview_room, MockOptions())
-    assert {item.id for item in only.items if not item.is_code} == {ids[0]}
-    record.hold(interview_room, RowKind.SUSPEND, ids[0])
-    with pytest.raises(NoCardMatches, match="there are no cards"):
-        draw_plan(interview_room, MockOptions())
 
 
 def test_what_is_no_plan_is_refused(workspace: Workspace) -> None:

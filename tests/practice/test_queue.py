@@ -312,13 +312,6 @@ def test_a_card_waits_for_its_challenge_and_the_challenge_for_its_card(linked: L
     assert due_counts(workspace).challenges == 1 and standings(workspace)[0].is_due
 
 
-def test_before_an_interview_unseen_siblings_fill_the_minutes(linked: Linked) -> None:
-    workspace = linked({"n-01": ["n-02"]}, new_per_day=0)
-    day = date.fromordinal(workspace.moment().day + 7)
-    workspace.adopt(Settings(**{**NO_STEPS, "interview": day, "minutes_per_day": 60}))
-    assert due_counts(workspace).new == 8
-
-
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(follow_ups=links, draw=st.randoms(use_true_random=False), absent=st.sets(st.integers(1, 20), max_size=6))
 def test_on_no_day_nor_the_next_are_siblings_asked_and_schedules_are_those_of_the_log(
@@ -347,15 +340,21 @@ def test_on_no_day_nor_the_next_are_siblings_asked_and_schedules_are_those_of_th
     assert dict(workspace.store.schedules.all()) == before
 
 
-def test_an_unseen_card_waits_for_a_sibling_that_is_long_overdue(linked: Linked, moving_clock: Clock) -> None:
+def test_an_unseen_card_waits_for_an_overdue_sibling_but_not_before_an_interview(
+    linked: Linked, moving_clock: Clock
+) -> None:
     workspace = linked({"n-01": ["n-02"]}, new_per_day=0)
     record.answer(workspace, "n-01", Rating.GOOD)
     moving_clock.move(days=30)
     workspace.adopt(workspace.settings._replace(new_per_day=8))
     assert set(asked(workspace)) == {*NAMED} - {"n-02"}
+    workspace = linked({"n-01": ["n-02"]}, new_per_day=0)
+    day = date.fromordinal(workspace.moment().day + 7)
+    workspace.adopt(Settings(**{**NO_STEPS, "interview": day, "minutes_per_day": 60}))
+    assert due_counts(workspace).new == 8
 
 
-def test_a_tag_is_put_on_and_taken_off(workspace: Workspace) -> None:
+def test_a_tag_is_put_on_and_taken_off_and_a_note_replaced(workspace: Workspace) -> None:
     assert toggle_tag(workspace, "att-01", "#Hard") and toggle_tag(workspace, "att-01", "flag")
     assert annotation(workspace, "att-01").tags == ("hard", "flag") and annotation(workspace, "att-01").flagged
     assert found_by(workspace, "#hard") == found_by(workspace, "is:flagged") == {"att-01"}
@@ -365,9 +364,6 @@ def test_a_tag_is_put_on_and_taken_off(workspace: Workspace) -> None:
         with pytest.raises(UsageError, match="letters, digits and hyphens for a tag, at most 40"):
             toggle_tag(workspace, "att-02", tag)
     assert annotation(workspace, "att-02").tags == ()
-
-
-def test_a_note_is_replaced_and_taken_back(workspace: Workspace) -> None:
     set_note(workspace, "att-01", "  one ")
     set_note(workspace, "att-01", "two")
     assert annotation(workspace, "att-01").note == "two" and found_by(workspace, "is:noted") == {"att-01"}
@@ -394,15 +390,12 @@ def test_states_find_the_cards_that_are_in_them(workspace: Workspace) -> None:
     assert not [state for state in queue.STATES if browse(workspace, f"is:{state}").unknown]
 
 
-def test_filters_narrow_what_the_words_find_unless_they_mean_nothing(workspace: Workspace) -> None:
+def test_filters_narrow_what_the_words_find_and_at_most_so_many_are_shown(workspace: Workspace) -> None:
     assert found_by(workspace, "kind:qa level:screen topic:ATT") == {"att-01"}
     assert found_by(workspace, "kind:numeric") == {"kv-01"}
     for word in ("is:odd", "kind:poem", "level:", "topic:nowhere"):
         found = browse(workspace, word)
         assert found.unknown == (word,) and len(found.cards) == len(ALL)
-
-
-def test_at_most_so_many_are_shown_of_all_that_are_counted(workspace: Workspace) -> None:
     for line in ("", "kind:numeric", "is:new", "attention"):
         whole = browse(workspace, line)
         assert whole.count == len(whole.cards)

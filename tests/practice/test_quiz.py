@@ -173,7 +173,7 @@ def test_a_number_that_cannot_be_read_stays_unmarked_and_none_is_wrong() -> None
     assert f"{right_answer_to(given_up.card).texts[0]} GiB" in given_up.marked.detail.en
 
 
-def test_a_wrong_order_can_be_mended_and_none_gives_up() -> None:
+def test_a_wrong_order_can_be_mended_none_gives_up_and_blanks_are_counted() -> None:
     items = [{"key": key, "text": BOTH} for key in "ab"]
     asked = Asked.of(card("ordering", items=items, before=[["a", "b"]], explain=BOTH), Random(0))
     asked.choose([0])
@@ -183,9 +183,6 @@ def test_a_wrong_order_can_be_mended_and_none_gives_up() -> None:
     asked.choose([])
     asked.submit()
     assert asked.correct is False and [text.en for text in asked.told] == ["no answer", "text → text"]
-
-
-def test_what_is_told_counts_the_blanks_of_several() -> None:
     blanks = [{"answer": answer, "form": "text"} for answer in ("one", "two")]
     asked = Asked.of(card("cloze", blanks=blanks, explain=BOTH), Random(0))
     asked.answer.texts = ["one", "three"]

@@ -79,15 +79,12 @@ def reference(tmp_path: Path) -> Path:
     return path
 
 
-def test_classes_keep_their_public_methods_and_lose_their_bodies(reference: Path) -> None:
+def test_classes_keep_their_public_methods_without_bodies_and_only_what_is_needed_comes_along(reference: Path) -> None:
     text = starter(reference, ["Norm"], "Say.")
     ast.parse(text)
     assert "class Norm(nn.Module):" in text and "x: Tensor,  # (B, T, D)" in text and "eps: float = 1e-5" in text
     assert "_scaled" not in text and "SECRET" not in text and "Secret" not in text and "Parameter" not in text
     assert text.count("raise NotImplementedError") == 2
-
-
-def test_only_what_the_signature_needs_comes_along(reference: Path) -> None:
     text = starter(reference, ["attend"], "Say.")
     assert "def phi" in text and "import torch.nn.functional as F" in text and "Callable" in text
     assert "class Norm" not in text and "import math" not in text
@@ -128,7 +125,7 @@ def lines_of(text: str) -> list[str]:
     return value.splitlines()
 
 
-def test_lines_of_one_paragraph_are_filled_anew_in_both_languages() -> None:
+def test_lines_of_one_paragraph_are_filled_anew_and_items_of_a_list_stay_apart() -> None:
     assert lines_of("one\ntwo\n\nthree") == ["one two", "", "three"]
     assert lines_of("注意力，\n一次") == ["注意力，一次"]
     assert lines_of("注意力\nsdpa\n一次") == ["注意力 sdpa 一次"]
@@ -137,9 +134,6 @@ def test_lines_of_one_paragraph_are_filled_anew_in_both_languages() -> None:
     assert not any(line.startswith(("、", "）")) or line.endswith("（") for line in lines)
     text = "```\n1 1 0\n\n1 1 1\n```\n## Title\n| a | b |\n| --- | --- |\n$$\nx\n= y\n$$\n$$z$$\nend\nof it"
     assert lines_of(text) == [*text.splitlines()[:-2], "end of it"], "code, tables, headings and formulas stay"
-
-
-def test_items_of_a_list_stay_apart_and_long_ones_hang_below_their_bullet() -> None:
     assert lines_of("All:\n- one\n  and a half\n- two\n1. three") == ["All:", "- one and a half", "- two", "1. three"]
     lines = lines_of("- " + "word " * 60 + "\n- " + "注意力，" * 60)
     assert len(lines) > 4 and all(line[:2] in ("- ", "  ") and cells(line) <= 110 for line in lines)

@@ -26,13 +26,8 @@ from .conftest import Open
 CARDS = ["att-01", "att-02", "att-03", "kv-01", "kv-02"]
 Answers = list[tuple[str, Rating, int]]
 answers = st.lists(st.tuples(st.sampled_from(CARDS), st.sampled_from(Rating), st.integers(0, 200)), max_size=25)
-told = st.fixed_dictionaries(
-    {},
-    optional={
-        "points": st.one_of(st.lists(st.integers(0, 2), unique=True), st.just({"0": True})),
-        "correct": st.sampled_from([True, False, "no", None]),
-    },
-)
+points = st.one_of(st.lists(st.integers(0, 2), unique=True), st.just({"0": True}))
+told = st.fixed_dictionaries({}, optional={"points": points, "correct": st.sampled_from([True, False, "no", None])})
 
 
 def test_a_streak_is_the_days_in_a_row_and_retention_the_share_recalled() -> None:

@@ -36,15 +36,8 @@ Act = Callable[[Workspace], object]
 CARDS = ["att-01", "kv-01"]
 STORED = {"check": "stable", "record": "case", "profile": "large", "draws": [2], "values": [["bool", [1], "AQ=="]]}
 FUTURE = datetime(2100, 1, 1, 10, tzinfo=UTC)
-ROW = {
-    "id": "x-1",
-    "machine": "x",
-    "kind": "review",
-    "subject": "att-01",
-    "at": "2026-06-01T10:00:00Z",
-    "day": 739768,
-    "payload": {"rating": 3},
-}
+ROW: dict[str, Any] = {"id": "x-1", "machine": "x", "kind": "review", "subject": "att-01", "payload": {"rating": 3}}
+ROW |= {"at": "2026-06-01T10:00:00Z", "day": 739768}
 NO_ROWS = [
     *("not json", "[]", "null", '{"id": NaN}', "[" * 100_000, json.dumps(ROW)[:-1] + ', "id": "x-2"}'),
     *(json.dumps(ROW).replace('"rating": 3', f'"rating": 3, "x": {number}') for number in ("1e999", "Infinity")),

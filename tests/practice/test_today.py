@@ -91,7 +91,7 @@ def test_a_bury_lasts_for_its_study_day_wherever_one_is(workspace: Workspace, mo
     assert total("Pacific/Auckland") == everything
 
 
-def test_the_limit_names_what_waits_and_the_next_day(open_workspace: Open) -> None:
+def test_a_standstill_names_what_waits_and_the_next_day(open_workspace: Open) -> None:
     workspace = open_workspace(new_per_day=2, fuzz=False, learning_steps=())
     for card in cards_left(workspace, workspace.moment()):
         record.answer(workspace, card.id, Rating.EASY)
@@ -102,10 +102,7 @@ def test_the_limit_names_what_waits_and_the_next_day(open_workspace: Open) -> No
     stepping = open_workspace("stepping", new_per_day=1, fuzz=False)
     record.answer(stepping, "att-01", Rating.AGAIN)
     assert standstill(stepping).next_at == stepping.clock() + timedelta(minutes=1), "new cards wait for tomorrow"
-
-
-def test_all_seen_and_none_due_names_the_day_of_the_next_review(open_workspace: Open) -> None:
-    workspace = open_workspace(fuzz=False, learning_steps=())
+    workspace = open_workspace("seen", fuzz=False, learning_steps=())
     for card in workspace.store.index.card_ids():
         record.answer(workspace, card, Rating.EASY)
     found, first = standstill(workspace), min(found.interval_days for _, found in workspace.store.schedules.all())
@@ -113,7 +110,7 @@ def test_all_seen_and_none_due_names_the_day_of_the_next_review(open_workspace: 
     assert found.next_at == workspace.calendar.starts_at(workspace.moment().day + round(first))
 
 
-def test_where_every_card_is_put_away_or_none_is_wanted_that_is_the_reason(open_workspace: Open) -> None:
+def test_what_keeps_every_card_back_is_the_reason(open_workspace: Open) -> None:
     for kind, reason in ((RowKind.SUSPEND, "suspended"), (RowKind.BURY, "buried")):
         workspace = open_workspace(kind)
         for card in workspace.store.index.card_ids():
@@ -127,10 +124,7 @@ def test_where_every_card_is_put_away_or_none_is_wanted_that_is_the_reason(open_
     interview = date.fromordinal(workspace.moment().day + 20)
     workspace.adopt(workspace.settings._replace(interview=interview))
     assert due_counts(workspace).due == 0 and standstill(workspace).reason == "planned"
-
-
-def test_minutes_that_hold_no_new_card_are_named_and_not_the_limit(open_workspace: Open) -> None:
-    workspace = open_workspace(new_per_day=10)
+    workspace = open_workspace("minutes", new_per_day=10)
     workspace.adopt(workspace.settings._replace(minutes_per_day=1))
     assert standstill(workspace).reason == "limit", "nobody has chosen the usual minutes"
     config.save(workspace.home.config, "minutes_per_day", "1")
@@ -273,18 +267,12 @@ def test_the_share_of_code_is_met_from_the_first_day_on(open_workspace: Open) ->
     assert not any(day.code for day in make_plan(workspace).days)
 
 
-@pytest.fixture(scope="module")
-def cards() -> dict[str, Unseen]:
-    """Return the bundled cards by id."""
-    found = {}
+def test_new_cards_are_mixed_and_what_is_asked_most_comes_early() -> None:
+    cards = dict[str, Unseen]()
     for path in sorted(bundled_quizbank().glob("*.yaml")):
-        for place, card in enumerate(() if path.name in NOT_CARDS else load_file(path).documents):
-            core = bool(card.get("core"))
-            found[card["id"]] = Unseen(card["id"], card["topic"], core, card["level"], place, card["kind"])
-    return found
-
-
-def test_any_ten_new_cards_in_a_row_have_three_kinds_and_four_topics(cards: dict[str, Unseen]) -> None:
+        for place, told in enumerate(() if path.name in NOT_CARDS else load_file(path).documents):
+            core = bool(told.get("core"))
+            cards[told["id"]] = Unseen(told["id"], told["topic"], core, told["level"], place, told["kind"])
     orders = [introduction_order(cards.values())]
     for level in ("any", *LEVELS):
         orders += [introduction_order(cards.values(), level)[:300], asked_order(cards.values(), level)[:300]]
@@ -292,9 +280,6 @@ def test_any_ten_new_cards_in_a_row_have_three_kinds_and_four_topics(cards: dict
         for first in range(len(order) - WINDOW + 1):
             window = [cards[id] for id in order[first : first + WINDOW]]
             assert len({card.kind for card in window}) >= 3 and len({card.topic for card in window}) >= 4, window
-
-
-def test_what_is_asked_most_still_comes_early(cards: dict[str, Unseen]) -> None:
     for level in ("any", *LEVELS):
         order = introduction_order(cards.values(), level)
         weights = [asked_weight(cards[id].core, cards[id].level, level) for id in order]
@@ -306,7 +291,7 @@ def new_cards(workspace: Workspace) -> list[str]:
     return [waiting.id for waiting in workspace.store.queue.unseen(workspace.moment(), 100)]
 
 
-def test_the_level_orders_new_cards_at_once_and_in_the_next_sitting(open_workspace: Open) -> None:
+def test_the_level_orders_new_cards_at_once_and_in_the_next_sitting(open_workspace: Open, monkeypatch: Any) -> None:
     workspace = open_workspace()
     before = new_cards(workspace)
     level_of = {card.id: card.level for card in workspace.store.index.list_cards(None)}
@@ -319,9 +304,6 @@ def test_the_level_orders_new_cards_at_once_and_in_the_next_sitting(open_workspa
     item = ReviewSession(again).next()
     assert item is not None and item.card.id == after[0]
     assert new_cards(open_workspace()) == before
-
-
-def test_a_new_order_waits_for_the_database(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     busy = Mock(side_effect=StoreBusy(quoted("another attn is writing")))
     monkeypatch.setattr(workspace, "order_new_cards", busy)
     assert not change_setting(workspace, "level", "research")
