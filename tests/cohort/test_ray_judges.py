@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType, SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
@@ -48,7 +49,7 @@ class Cluster(ModuleType):
         self.put = lambda value: self.log.append("put") or value
         self.kill = lambda actor: self.log.append("kill")
         self.shutdown = lambda: self.log.append("shutdown")
-        self.get = lambda ref: ref.call()
+        self.get = lambda ref: ref()
         self.cluster_resources = lambda: {"CPU": 2.0}
 
     def init(self, **options: Any) -> None:
@@ -69,7 +70,7 @@ class _Handle:
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._actor, name)
-        return SimpleNamespace(remote=lambda *given: SimpleNamespace(call=lambda: method(*given)))
+        return SimpleNamespace(remote=lambda *given: partial(method, *given))
 
 
 class Actor:
