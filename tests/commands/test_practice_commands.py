@@ -58,7 +58,7 @@ def test_undo_takes_back_whatever_was_done_last(attn: Attn) -> None:
         assert attn(command, "nope").code == 2 and "unknown card nope" in attn(command, "nope").line
     attn("answer", "att-01", "--rating", "easy", "--at", "2026-01-05T09:00:00Z")
     assert "undone: att-01 easy" in attn("undo").out
-    assert attn("answer", "att-01", "--rating", "good", "--lang", "zh").out.startswith("att-01 good：复习，")
+    assert attn("answer", "att-01", "--rating", "easy", "--lang", "zh").out.startswith("att-01 easy：复习，")
     assert attn("undo", "--lang", "zh").out.startswith("已撤销 att-01")
     assert attn("due", "--json").out == before
     assert "nothing to undo on this machine" in attn("undo").line and attn("undo").code == 2

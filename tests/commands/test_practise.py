@@ -283,7 +283,7 @@ def test_commands_skip_leave_and_take_back_and_what_is_no_choice_is_asked_again(
     undone = ask("undo").out
     assert undone.startswith("undone: the last step of the mock interview at 20")
     assert "2/4" in ask("mock", "--plain", stdin="\nq\n").out
-    said = ask(*MOCK, stdin="\n9\nsome\n2\nq\n").out
+    said = ask(*MOCK, stdin="n\n\n9\nsome\n2\nq\n").out
     assert said.count("Which points were made?") == 3 and said.count("Not a valid choice.") == 2
     ask("undo")
     again = ask("mock", "--plain", "--lang", "zh", stdin="\n\nｎｏｎｅ\nn\n\n全部\n\n9\nq\n").out

@@ -76,6 +76,7 @@ def test_a_step_comes_back_and_first_of_all_once_it_is_due(workspace: Workspace,
     other = ReviewSession(workspace)
     moving_clock.move(minutes=2)
     assert ask(other).card.id == first.card.id, "before the unseen cards"
+    assert ask(ReviewSession(workspace, topic="kv")).card.topic == "kv", "and of the topic alone"
 
 
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
