@@ -72,8 +72,7 @@ def test_what_the_answers_have_in_common_is_said_and_two_mistakes_are_introduced
         assert said not in "\n".join(report_lines(REPORT, CHALLENGE, lang))
     diagnosis = [{"wrong": "transposed", "says": "Two axes swapped.", "says_zh": "有两个轴互换了。", "cards": []}]
     en, zh = ("\n".join(report_lines({**REPORT, "diagnosis": diagnosis}, CHALLENGE, lang)) for lang in ("en", "zh"))
-    assert "Two axes swapped." in en and "Pattern in all answers" in en
-    assert "有两个轴互换了。" in zh and "共同点" in zh
+    assert "Two axes swapped." in en and "Pattern in all answers" in en and "有两个轴互换了。" in zh and "共同点" in zh
 
 
 def test_failed_checks_are_a_line_each_the_rest_one_line_and_all_of_it_with_full():
