@@ -19,6 +19,16 @@ from attncli.domain.text import hidden_in, printable
 from attncli.errors import UsageError
 from processor_time import processor_seconds
 
+PIECES = st.sampled_from(
+    "<b> </b> <i> </i> <sup> </sup> <sub> </sub> <a\thref='https://x'> </a> <p\thidden> </p> <p> <!-- --> <![x]> "
+    "&amp;lt; &nbsp;&nbsp; ~~ | --- === [x]: ![ （ ） “ ” 。 🎉\u200d👩 م\u200cم <summary> </summary> </details> "
+    " <ul> <li> </ul> <ol> </ol> <pre> </pre> <code> </code> <br> <div> </div> <table> <td> "
+    "\\( \\) \\[ \\] [$] [/$] $ $$ ` ``` * _ ____ {{ }} {{x}} \\ # > - 1. [a](b) <img> <details> <script> </script> "
+    "&lt; &#x202e; &#0; &#xe000; \n : \" ' 中文 \ue000 \ue0007\ue001 \x00 a 1".split(" ")
+)
+parts = st.lists(PIECES | st.text(max_size=8), max_size=20)
+QUADRATIC = "\\( [latex] <a\t <! </ <!-- <anki-mathjax> [$] <b> <ul><li> &# [sound: \t* <code>`</code> <i>a\t < <a\tb='"
+
 
 @pytest.mark.parametrize(
     ("source", "said"),
@@ -85,15 +95,9 @@ def test_closed_details_stay_closed_in_front_and_pictures_and_sounds_are_left_ou
 
 def test_what_is_written_says_what_the_html_said() -> None:
     for source in (
-        "<b>a</b>*<i>b</i>",
-        "<i>a</i><b>b</b><i>c</i>",
-        "<a href='https://x'>`</a>`",
-        "<ol><li>a</li></ol><ol start=7><li>b</li></ol>",
-        "x<ol><li>a<ol start=4><li>b</li></ol></li></ol>",
-        "&amp;<i>lt;</i>",
-        "<b>a</b>~<b>~b~</b>~c",
-        "!<b>[a]</b>(b)",
-        "1<b>. x</b>",
+        *("<b>a</b>*<i>b</i>", "<i>a</i><b>b</b><i>c</i>", "<a href='https://x'>`</a>`", "<b>a</b>~<b>~b~</b>~c"),
+        *("<ol><li>a</li></ol><ol start=7><li>b</li></ol>", "x<ol><li>a<ol start=4><li>b</li></ol></li></ol>"),
+        *("&amp;<i>lt;</i>", "!<b>[a]</b>(b)", "1<b>. x</b>"),
     ):
         lines = _Reader(asked=False)
         lines.read(source)
@@ -104,20 +108,7 @@ def new_card(deck: str, question: str = "q", answer: str = "a") -> AnkiCard:
     return AnkiCard("g", "0123456789ab", deck, False, EARLIEST, (), (), question, answer)
 
 
-PIECES = st.sampled_from(
-    "<b> </b> <i> </i> <sup> </sup> <sub> </sub> <a\thref='https://x'> </a> <p\thidden> </p> <p> <!-- --> <![x]> "
-    "&amp;lt; &nbsp;&nbsp; ~~ | --- === [x]: ![ （ ） “ ” 。 🎉\u200d👩 م\u200cم <summary> </summary> </details> "
-    " <ul> <li> </ul> <ol> </ol> <pre> </pre> <code> </code> <br> <div> </div> <table> <td> "
-    "\\( \\) \\[ \\] [$] [/$] $ $$ ` ``` * _ ____ {{ }} {{x}} \\ # > - 1. [a](b) <img> <details> <script> </script> "
-    "&lt; &#x202e; &#0; &#xe000; \n : \" ' 中文 \ue000 \ue0007\ue001 \x00 a 1".split(" ")
-)
-
-
-@given(
-    st.lists(PIECES | st.text(max_size=8), max_size=20).map(
-        lambda parts: (" " if len(parts) % 2 else "").join(parts).replace("/", " ")
-    )
-)
+@given(parts.map(lambda parts: (" " if len(parts) % 2 else "").join(parts).replace("/", " ")))
 def test_whatever_a_field_holds_its_text_can_stand_on_a_card(source: str) -> None:
     text, _left_out = markdown_of(source)
     assert not hidden_in(text) and len(text) <= LONGEST_TEXT
@@ -136,14 +127,12 @@ def test_a_template_is_filled_with_the_fields_and_nothing_else() -> None:
     fields = {"Front": "Q", "Back": "A", "Empty": "<br>"}
     question = "{{Front}}{{#Empty}}no{{/Empty}}{{^Empty}}yes{{/Empty}}{{#Back}}[{{text:Back}}]{{/Back}}"
     question += "{{Deck}}{{tts en:Front}}"
-    assert sides(card(question, "{{FrontSide}}<hr id=answer>{{Back}}{{type:Back}}", fields)) == (
-        "Qyes[A]",
-        "<hr id=answer>AA",
-    )
+    both = ("Qyes[A]", "<hr id=answer>AA")
+    assert sides(card(question, "{{FrontSide}}<hr id=answer>{{Back}}{{type:Back}}", fields)) == both
     assert sides(card("{{type:Front}}{{Back", "{{#a}}{{#b}}x{{/b}}", fields))[0] == "{{Back"
 
 
-def test_a_gap_is_hidden_where_it_is_asked_for() -> None:
+def test_a_gap_is_hidden_where_it_is_asked_for_and_a_hint_in_front() -> None:
     fields = {"Text": "{{c1::keys::axis}} and {{c2::rows {{c1::inside}}}}", "Extra": "E"}
     first = card("{{cloze:Text}}", "{{cloze:Text}} {{Extra}}", fields, 0, True)
     assert sides(first) == ("[axis] and rows […]", "<b>keys</b> and rows <b>inside</b> E")
@@ -151,9 +140,6 @@ def test_a_gap_is_hidden_where_it_is_asked_for() -> None:
     assert sides(second) == ("keys and […]", "keys and <b>rows inside</b>")
     occluded = card("{{cloze:Text}}", "x", {"Text": "{{c1::image-occlusion:rect:left=.1}}"}, 0, True)
     assert sides(occluded)[0] == ""
-
-
-def test_a_hint_is_hidden_in_front_and_stands_on_the_back() -> None:
     fields = {"Front": "Q", "Hint": "NOT YET", "Back": "A"}
     assert sides(card("{{Front}}{{hint:Hint}}", "{{Back}}", fields)) == ("Q", "A<p>Hint: NOT YET</p>")
     assert sides(card("{{Front}}{{hint:Hint}}", "{{Back}}{{hint:Hint}}", fields)) == ("Q", "ANOT YET")
@@ -172,7 +158,6 @@ def test_a_side_is_bounded_while_it_is_put_together() -> None:
         assert len(asked) <= LONGEST_SIDE
 
 
-QUADRATIC = "\\( [latex] <a\t <! </ <!-- <anki-mathjax> [$] <b> <ul><li> &# [sound: \t* <code>`</code> <i>a\t < <a\tb='"
 QUADRATIC += " <sup> [ ]( **a $$ &nbsp; <td> x_ <p>-\t"
 
 

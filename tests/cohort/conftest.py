@@ -16,27 +16,17 @@ from attncli.errors import JudgeFailed
 from attncli.i18n import Localised, quoted
 from attncli.judge.client import GradeOptions, GradeRequest, Judge
 
+from ..domain.test_statement import challenge as doubling
+
 RIGHT, WRONG, DEADLY = b"right", b"wrong", b"deadly"
 SAID = Localised("largest error 2", "最大误差 2")
 ADDS = Mistake(Localised("Adds.", "做了加法。"), Localised("s", "症"), ("att-02",), "solved")
 
 
 def challenge(id: str, folder: Path = Path("none")) -> Challenge:
-    return Challenge(
-        id=id,
-        track="basics",
-        level=1,
-        title=Localised(f"Title {id}", f"标题 {id}"),
-        statement=quoted("s"),
-        hardened=quoted(""),
-        entry=("double",),
-        hints=(),
-        required=("loads", "matches-reference"),
-        badges=(),
-        forbidden=(),
-        cards=(),
-        mistakes={"adds": ADDS},
-        folder=str(folder),
+    title = Localised(f"Title {id}", f"标题 {id}")
+    return replace(
+        doubling("loads", "matches-reference"), id=id, title=title, mistakes={"adds": ADDS}, folder=str(folder)
     )
 
 

@@ -20,6 +20,8 @@ from attncli.judge.client import GradeRequest
 
 from .conftest import DEADLY, RIGHT, WRONG, FakeJudge, report_on, task
 
+GRADED = stored_result(report_on(RIGHT))
+
 
 def test_every_task_has_one_outcome_and_who_stops_listening_leaves_no_judge(start_judge, judge_log) -> None:
     tasks = [task(f"p{number}", id) for number in range(7) for id in ("double", "triple")]
@@ -80,10 +82,7 @@ def test_what_is_given_back_is_handed_out_again() -> None:
     first = queue.next()
     queue.give_back(first)
     assert [queue.next("").pair, queue.next("double").pair, queue.next("double")] == [first.pair, ("b", "double"), None]
-
-
-def test_by_default_no_more_judges_than_there_is_memory_for() -> None:
-    assert default_jobs(64) >= default_jobs(1 << 20) == 1
+    assert default_jobs(64) >= default_jobs(1 << 20) == 1, "no more judges than there is memory for"
 
 
 @given(sizes=st.lists(st.integers(1, 5), min_size=1, max_size=4), workers=st.integers(1, 4), data=st.data())
@@ -103,9 +102,6 @@ def test_a_judge_stays_with_its_challenge_while_there_is_something_to_grade(size
         last[worker] = challenge
         handed.append(found.pair)
     assert len(set(handed)) == len(handed) == sum(sizes)
-
-
-GRADED = stored_result(report_on(RIGHT))
 
 
 def test_what_was_added_is_there_again_for_the_same_file_person_and_standard(tmp_path: Path) -> None:

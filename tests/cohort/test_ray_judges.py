@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType, SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from attncli.cohort import ray_judges
 from attncli.cohort.outcomes import stored_result, versions
 from attncli.cohort.ray_judges import ClusterOptions, Fitness, GradingActor, grade_on_cluster
-from attncli.errors import AttnError, ClusterFailed, EnvironmentFailure, JudgeFailed, UsageError
+from attncli.errors import ClusterFailed, EnvironmentFailure, JudgeFailed, UsageError
 from attncli.i18n import quoted
 from attncli.sandbox.policy import LAYERS
 
@@ -47,7 +49,7 @@ class Cluster(ModuleType):
         self.put = lambda value: self.log.append("put") or value
         self.kill = lambda actor: self.log.append("kill")
         self.shutdown = lambda: self.log.append("shutdown")
-        self.get = lambda ref: ref.call()
+        self.get = lambda ref: ref()
         self.cluster_resources = lambda: {"CPU": 2.0}
 
     def init(self, **options: Any) -> None:
@@ -68,12 +70,7 @@ class _Handle:
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._actor, name)
-        return SimpleNamespace(remote=lambda *given: _Ref(lambda: method(*given)))
-
-
-class _Ref:
-    def __init__(self, call: Callable[[], Any]) -> None:
-        self.call = call
+        return SimpleNamespace(remote=lambda *given: partial(method, *given))
 
 
 class Actor:
@@ -115,7 +112,7 @@ def test_one_grading_is_one_call_with_a_core_and_the_memory_that_it_may_fill(pla
     assert ray_judges.os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
 
 
-def test_the_task_of_a_lost_worker_is_graded_by_another_once(play) -> None:
+def test_the_task_of_a_lost_worker_is_graded_by_another_and_given_up_after_three(play) -> None:
     class Unlucky(Actor):
         losses = 2
 
@@ -123,9 +120,6 @@ def test_the_task_of_a_lost_worker_is_graded_by_another_once(play) -> None:
     outcomes = list(grade_on_cluster([task("a"), task("b")], OPTIONS))
     assert sorted(outcome.task.submission.learner for outcome in outcomes) == ["a", "b"]
     assert all(outcome.graded for outcome in outcomes)
-
-
-def test_a_task_whose_workers_are_lost_again_and_again_is_given_up(play) -> None:
     play(Actor)
     found = {o.task.submission.learner: o for o in grade_on_cluster([task("m", source=DEADLY), task("b")], OPTIONS)}
     assert found["m"].error == "its worker was lost 3 times (the node died)" and found["b"].graded
@@ -145,28 +139,19 @@ def test_a_worker_of_another_version_or_without_the_whole_sandbox_is_refused_unl
     assert len(list(grade_on_cluster([task("a")], weak))) == 1
 
 
-def raising(error: Exception, at: str = "fitness") -> type[Actor]:
-    def fails(self: Actor, *given: Any) -> Any:
-        raise error
-
-    return type("Failing", (Actor,), {at: fails})
-
-
-@pytest.mark.parametrize(
-    ("error", "at", "kind", "says"),
-    [
-        (RayTaskError(JudgeFailed(quoted("grading needs PyTorch"))), "fitness", JudgeFailed, "PyTorch"),
+def test_workers_that_cannot_grade_end_the_run(play) -> None:
+    untorched = RayTaskError(JudgeFailed(quoted("grading needs PyTorch")))
+    for error, at, kind, says in (
+        (untorched, "fitness", JudgeFailed, "PyTorch"),
         (RayTaskError(KeyError("x")), "grade", ClusterFailed, "a worker failed"),
         (RayActorError("No module named 'attncli'"), "fitness", ClusterFailed, r"install attncli\[cluster\]"),
-    ],
-)
-def test_workers_that_cannot_grade_end_the_run(play, error, at: str, kind: type[AttnError], says: str) -> None:
-    play(raising(error, at))
-    with pytest.raises(kind, match=says):
-        list(grade_on_cluster([task("a")], OPTIONS))
+    ):
+        play(type("Failing", (Actor,), {at: Mock(side_effect=error)}))
+        with pytest.raises(kind, match=says):
+            list(grade_on_cluster([task("a")], OPTIONS))
 
 
-def test_an_address_without_a_cluster_is_said(play) -> None:
+def test_an_address_without_a_cluster_and_a_missing_ray_are_said(play, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(**options: Any) -> None:
         raise ConnectionError("refused\nlong story")
 
@@ -184,13 +169,9 @@ def test_an_address_without_a_cluster_is_said(play) -> None:
     play(Actor).wait = lambda refs, num_returns, timeout: ([], refs)
     with pytest.raises(ClusterFailed, match=r"no worker at .* has 1 CPU and 512 MiB free"):
         grade_at("head:6379")
-
-
-def test_without_ray_the_extra_is_named(play, monkeypatch: pytest.MonkeyPatch) -> None:
-    play(Actor)
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(EnvironmentFailure, match=r"pip install 'attncli\[cluster\]'"):
-        list(grade_on_cluster([task("a")], OPTIONS))
+        grade_at("head:6379")
 
 
 def test_an_actor_grades_with_the_files_that_it_was_sent(small_impl) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,16 @@ from .conftest import Attn
 pytestmark = pytest.mark.sandbox
 
 LEFT_TO_WRITE = 'raise NotImplementedError("return (…).to(x.dtype)")'
+WORDY = ("so many words " * 8 + "\n    ") * 7
+FAULTS = [
+    ("inputs.py", "AXES", "AXIS", 'inputs.py:7:1: unknown fact AXIS; did you mean "AXES"?'),
+    ("challenge.yaml", "(x: Tensor)", "(y: Tensor)", "challenge.yaml:9:1: the statement has soft_sign(y: Tensor)"),
+    ("challenge.yaml", "zh: 第一条提示点出思路。", "zh: ''", "challenge.yaml:22:"),
+    ("challenge.yaml", "用一句话说明它是什么。", "词\n    " * 25, "challenge.yaml:13:7: the statement has 3"),
+    ("challenge.yaml", "one sentence", WORDY, "challenge.yaml:5:7: the statement has 198 words; the"),
+    ("wrong/first-mistake.py", "cards: kv-02\n", "", "wrong/first-mistake.py:1:1: the docstring has no cards;"),
+    ("wrong/first-mistake.py", "cards: kv-02", "cards: kv-77", 'wrong/first-mistake.py:7:1: there is no card "kv-77"'),
+]
 
 
 @pytest.fixture
@@ -44,18 +55,6 @@ def test_a_scaffold_holds_once_reference_and_one_wrong_solution_are_written(attn
     assert document["score"]["wrong"] == {"rejected": 1, "total": 1}
 
 
-WORDY = ("so many words " * 8 + "\n    ") * 7
-FAULTS = [
-    ("inputs.py", "AXES", "AXIS", 'inputs.py:7:1: unknown fact AXIS; did you mean "AXES"?'),
-    ("challenge.yaml", "(x: Tensor)", "(y: Tensor)", "challenge.yaml:9:1: the statement has soft_sign(y: Tensor)"),
-    ("challenge.yaml", "zh: 第一条提示点出思路。", "zh: ''", "challenge.yaml:22:"),
-    ("challenge.yaml", "用一句话说明它是什么。", "词\n    " * 25, "challenge.yaml:13:7: the statement has 3"),
-    ("challenge.yaml", "one sentence", WORDY, "challenge.yaml:5:7: the statement has 198 words; the"),
-    ("wrong/first-mistake.py", "cards: kv-02\n", "", "wrong/first-mistake.py:1:1: the docstring has no cards;"),
-    ("wrong/first-mistake.py", "cards: kv-02", "cards: kv-77", 'wrong/first-mistake.py:7:1: there is no card "kv-77"'),
-]
-
-
 def test_faults_of_the_files_are_told_before_anything_is_run(attn: Attn, folder: Path) -> None:
     for file, old, new, message in FAULTS:
         before = (folder / file).read_text(encoding="utf-8")
@@ -85,15 +84,7 @@ def test_a_wrong_file_that_passes_and_a_right_one_that_is_rejected_are_told(attn
     assert "1 of 1 challenges failed verification: soft-sign; see above" in done.line
 
 
-def test_nothing_is_overwritten(attn: Attn, folder: Path) -> None:
-    before = (folder / "reference.py").read_text(encoding="utf-8")
-    assert "soft-sign already has the id soft-sign" in attn("new", "challenge", "mine/soft-sign").line
-    (folder / "challenge.yaml").unlink()
-    assert "already exists and will not be overwritten" in attn("new", "challenge", "mine/soft-sign").line
-    assert (folder / "reference.py").read_text(encoding="utf-8") == before
-
-
-def test_names_that_cannot_be_had_are_refused(attn: Attn) -> None:
+def test_names_that_cannot_be_had_are_refused_and_nothing_is_overwritten(attn: Attn, folder: Path) -> None:
     for name, message in (
         ("soft-sign", "soft-sign is not a challenge name; write TRACK/ID in lower-case"),
         ("Mine/soft", "Mine/soft is not a challenge name"),
@@ -105,11 +96,14 @@ def test_names_that_cannot_be_had_are_refused(attn: Attn) -> None:
         done = attn("new", "challenge", name)
         assert (done.code, done.out) == (2, "")
         assert message in done.line
+    before = (folder / "reference.py").read_text(encoding="utf-8")
+    assert "soft-sign already has the id soft-sign" in attn("new", "challenge", "mine/soft-sign").line
+    (folder / "challenge.yaml").unlink()
+    assert "already exists and will not be overwritten" in attn("new", "challenge", "mine/soft-sign").line
+    assert (folder / "reference.py").read_text(encoding="utf-8") == before
 
 
-def test_in_a_checkout_a_challenge_lies_among_the_bundled_ones_elsewhere_in_the_home(
-    attn: Attn, home: Path, small_impl: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_in_a_checkout_a_challenge_is_a_bundled_one(attn: Attn, home: Path, small_impl: Path, monkeypatch: Any) -> None:
     done = attn("new", "challenge", "basics/2d-sum", "--lang", "zh")
     assert done.out == f"{small_impl / 'basics' / '2d-sum'}\n" and "attn verify 2d-sum" in done.err
     text = (small_impl / "basics" / "2d-sum" / "reference.py").read_text(encoding="utf-8")
@@ -124,10 +118,7 @@ def test_a_card_is_written_where_it_is_read_from(attn: Attn, home: Path) -> None
     path = home / "banks" / "mine.yaml"
     assert (result.code, result.out) == (0, f"{path}:3\n")
     assert result.err == "Card mine-01 is saved. Show it: `attn show mine-01`\n"
-    assert attn("show", "mine-01", "--json").json["short"] == {
-        "en": "K: and V # both\nare kept.",
-        "zh": "K: and V # both\nare kept.",
-    }
+    assert attn("show", "mine-01", "--json").json["short"] == dict.fromkeys(("en", "zh"), "K: and V # both\nare kept.")
     assert "Why “two”?" in attn("show", "mine-01", "--lang", "zh").out
     assert attn("bank", "check", str(path)).err == "1 card in 1 file: no problems\n"
     assert attn("answer", "mine-01", "--rating", "good").code == 0
@@ -137,10 +128,8 @@ def test_without_a_question_there_is_a_place_for_it(attn: Attn, home: Path) -> N
     result = attn("new", "card", "Mine", "--lang", "zh")
     path = home / "banks" / "mine.yaml"
     assert result.out == f"{path}:3\n" and "请填写问题和答案" in result.err
-    assert path.read_text(encoding="utf-8") == (
-        "topic: mine\ncards:\n  - id: mine-01\n"
-        '    question: {zh: "在这里写问题。"}\n    short: {zh: "在这里写答案。"}\n'
-    )
+    card = '  - id: mine-01\n    question: {zh: "在这里写问题。"}\n    short: {zh: "在这里写答案。"}\n'
+    assert path.read_text(encoding="utf-8") == "topic: mine\ncards:\n" + card
     assert attn("new", "card", "mine").out == f"{path}:7\n"
     assert [card["id"] for card in attn("cards", "--topic", "mine", "--json").json] == ["mine-01", "mine-02"]
     for number in (1, 2):

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,6 +26,11 @@ cards:
     explain: {en: It is., zh: 就是。}
 """
 BAD = GOOD.replace("level: screen", "level: easy").replace("answer: ten", "anwser: ten")
+HOSTILE = [
+    *(b"[" * 1_000_000, b"\x00" * 100, b"\xff\xfe" + "topic: a".encode("utf-16-le"), b"- " * 500_000, b""),
+    *(b"a: '" + b"x" * 3_000_000, b"a: !!python/object/apply:os.system ['true']\n"),
+    b"a: &a [x]\n" + b"".join(b"b%d: &b%d [*a, *a, *a]\n" % (n, n) for n in range(50)),
+]
 
 
 @pytest.fixture
@@ -35,25 +40,24 @@ def bank(tmp_path: Path) -> Path:
     return path
 
 
-def test_each_problem_is_a_line_and_json_is_one_document(bank: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_problem_is_a_line_and_json_is_one_document(attn: Attn, home: Path, bank: Path) -> None:
     bank.write_text(BAD, encoding="utf-8")
-    assert main(["bank", "check", str(bank)]) == 1
-    out, err = capsys.readouterr()
-    assert [line.split(": ")[0] for line in out.splitlines()] == [f"{bank}:5:12", f"{bank}:7:15"]
-    assert err == "attn: 2 problems in 1 file; fix them, then run attn bank check again\n"
-    assert main(["bank", "check", "--json", str(bank)]) == 1
-    document = json.loads(capsys.readouterr().out)
-    assert (document["cards"], document["notes"]) == (0, [])
-    assert [problem["line"] for problem in document["problems"]] == [5, 7]
-    assert document["problems"][0].keys() == {"file", "line", "column", "message"}
-    assert main(["bank", "check", f"{bank}.none"]) == 2
-    out, err = capsys.readouterr()
-    assert out == "" and err.startswith("attn: there is no ") and err.count("\n") == 1
+    done = attn("bank", "check", bank)
+    assert [line.split(": ")[0] for line in done.out.splitlines()] == [f"{bank}:5:12", f"{bank}:7:15"]
+    assert (done.code, done.line) == (1, "attn: 2 problems in 1 file; fix them, then run attn bank check again")
+    done = attn("bank", "check", "--json", bank)
+    assert (done.code, done.json["cards"], done.json["notes"]) == (1, 0, [])
+    assert [problem["line"] for problem in done.json["problems"]] == [5, 7]
+    assert done.json["problems"][0].keys() == {"file", "line", "column", "message"}
+    done = attn("bank", "check", f"{bank}.none")
+    assert (done.code, done.out) == (2, "") and done.line.startswith("attn: there is no ")
+    (home / "banks").mkdir(parents=True)
+    bank.rename(home / "banks" / "mine.yaml")
+    done = attn("bank", "check")
+    assert done.code == 1 and f"{home}/banks/mine.yaml:5:12: " in done.out, "without a path, own banks are checked"
 
 
-def test_a_good_bank_has_nothing_on_stdout_and_notes_are_grouped_on_stderr(
-    bank: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_good_bank_has_nothing_on_stdout_and_notes_are_grouped(bank: Path, monkeypatch: Any, capsys: Any) -> None:
     assert main(["bank", "check", str(bank)]) == 0
     assert capsys.readouterr() == ("", "1 card in 1 file: no problems\n")
     notes = tuple(Problem(str(bank), line, 12, quoted('"obviously" says nothing; remove it')) for line in (5, 12))
@@ -63,35 +67,6 @@ def test_a_good_bank_has_nothing_on_stdout_and_notes_are_grouped_on_stderr(
     first, last = err.splitlines()
     assert first == f'note: {bank}:5:12: "obviously" says nothing; remove it (and 1 more: {bank}:12:12)'
     assert (out, last) == ("", "2 cards in 1 file: no problems; 2 notes")
-
-
-def test_own_banks_are_checked_when_no_path_is_given(attn: Attn, home: Path) -> None:
-    (home / "banks").mkdir(parents=True)
-    (home / "banks" / "mine.yaml").write_text(BAD, encoding="utf-8")
-    done = attn("bank", "check")
-    assert done.code == 1 and f"{home}/banks/mine.yaml:5:12: " in done.out
-
-
-def test_a_terminal_without_unicode_gets_escapes(bank: Path) -> None:
-    bank.write_text(GOOD.replace("screen", "容易"), encoding="utf-8")
-    environ = {"PYTHONIOENCODING": "ascii", "PATH": "/usr/bin", "ATTN_HOME": str(bank.parent / "home")}
-    command = [sys.executable, "-m", "attncli", "bank", "check", str(bank)]
-    done = subprocess.run(command, capture_output=True, check=False, env=environ)
-    assert done.returncode == 1
-    assert rb"\u5bb9\u6613" in done.stdout
-    assert b"Traceback" not in done.stderr
-
-
-HOSTILE = [
-    b"[" * 1_000_000,
-    b"a: &a [x]\n" + b"".join(b"b%d: &b%d [*a, *a, *a]\n" % (n, n) for n in range(50)),
-    b"a: !!python/object/apply:os.system ['true']\n",
-    b"\x00" * 100,
-    b"\xff\xfe" + "topic: a".encode("utf-16-le"),
-    b"a: '" + b"x" * 3_000_000,
-    b"- " * 500_000,
-    b"",
-]
 
 
 def test_hostile_files_end_in_messages(tmp_path: Path) -> None:

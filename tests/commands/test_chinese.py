@@ -52,14 +52,9 @@ def test_help_in_chinese_has_the_options_of_the_english_no_english_sentence_and_
         assert SENTENCE.findall(QUOTED.sub("", result.out.partition("\n")[2])) == [], path
         assert max(cells(line) for line in result.out.splitlines()) <= 78, path
         listed = result.out.partition("选项：\n")[2].partition("\n\n")[0]
-        assert len(columns_of(listed.splitlines())) == 1, path
+        described = [re.match(r"(  -.*?\S {2,}| {8,})(?=\S)", line) for line in listed.splitlines()]
+        assert len({cells(match[0]) for match in described if match}) == 1, "all descriptions start in one column"
         assert OPTION.findall(result.out) == OPTION.findall(attn("--lang", "en", *path, "--help").out) != []
-
-
-def columns_of(lines: list[str]) -> set[int]:
-    """Return the columns in which the descriptions of a list start."""
-    found = [re.match(r"(  -.*?\S {2,}| {8,})(?=\S)", line) for line in lines]
-    return {cells(match[0]) for match in found if match}
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -117,6 +112,8 @@ def test_completion_explains_commands_and_options_in_chinese(attn: Attn, monkeyp
     options = completed(attn, monkeypatch, "attn drill --", "zh_CN.UTF-8")
     assert "--weak\n只要薄弱" in options and "--help\n显示帮助并退出。" in options
     assert "bury\nTake CARD out" in completed(attn, monkeypatch, "attn bu", "C.UTF-8")
+    monkeypatch.delenv("_ATTN_COMPLETE")
+    assert all("_ATTN_COMPLETE" in attn("completion", shell).out for shell in ("bash", "zsh", "fish"))
 
 
 # The folder HERE has a.py, text.txt, and a config.toml with two faults.
@@ -138,11 +135,7 @@ drill --topic att --kind numeric --plain | optimize | answer att-01 --rating goo
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "here"
     folder.mkdir()
-    for name, text in (
-        ("a.py", ""),
-        ("text.txt", "no bank, no log, no deck"),
-        ("config.toml", "day_start = 25\nx = 1\n"),
-    ):
+    for name, text in {"a.py": "", "text.txt": "no bank, no log", "config.toml": "day_start = 25\nx = 1\n"}.items():
         (folder / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(folder)
     return folder
@@ -155,13 +148,6 @@ def test_refusals_are_in_chinese_with_the_same_code(attn: Attn, here: Path) -> N
         assert chinese.code == english.code, call
         assert CHINESE.search(chinese.line) and not CHINESE.search(english.line), call
         assert not SENTENCE.search(CODE.sub("", chinese.line.replace(str(here), "HERE"))), chinese.line
-
-
-def test_a_broken_bank_is_remarked_in_chinese(attn: Attn, home: Path) -> None:
-    (home / "banks").mkdir(parents=True)
-    (home / "banks" / "mine.yaml").write_text("- 1\n", encoding="utf-8")
-    assert attn("due", "--lang", "zh").err.startswith("attn: 已跳过：")
-    assert attn("due").err.startswith("attn: skipped: ")
 
 
 def test_the_end_of_the_program_is_told_in_chinese(home: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:

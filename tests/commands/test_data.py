@@ -8,30 +8,23 @@ import sqlite3
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from .conftest import Attn, Program
 
 
-@pytest.mark.parametrize(
-    ("export", "name", "right"),
-    [("anki", "d.txt", ".apkg"), ("log", "log.json", ".jsonl"), ("summary", "s.apkg", ".pdf")],
-)
-def test_a_name_of_another_format_is_refused(attn: Attn, tmp_path: Path, export: str, name: str, right: str) -> None:
-    file = tmp_path / name
-    refused = attn("export", export, "-o", str(file))
-    assert refused.code == 2 and str(file) in refused.line and right in refused.line
-    assert not file.exists()
-
-
-@pytest.mark.parametrize(
-    ("export", "name"), [("anki", "d.APKG"), ("anki", "deck"), ("log", "log"), ("log", "l.ndjson")]
-)
-def test_a_name_that_asks_for_it_or_for_nothing_is_written(attn: Attn, tmp_path: Path, export: str, name: str) -> None:
+def test_a_name_that_asks_for_its_format_or_none_is_written_and_another_one_refused(attn: Attn, tmp_path: Path) -> None:
     attn("answer", "att-01", "--rating", "good")
-    assert attn("export", export, "-o", str(tmp_path / name)).code == 0
-    assert (tmp_path / name).stat().st_size > 0
+    for export, name in (("anki", "d.APKG"), ("anki", "deck"), ("log", "log"), ("log", "l.ndjson")):
+        assert attn("export", export, "-o", tmp_path / name).code == 0
+        assert (tmp_path / name).stat().st_size > 0
+    others = (("anki", "d.txt", ".apkg"), ("log", "log.json", ".jsonl"), ("summary", "s.apkg", ".pdf"))
+    for export, name, right in others:
+        refused = attn("export", export, "-o", tmp_path / name)
+        assert refused.code == 2 and str(tmp_path / name) in refused.line and right in refused.line
+        assert not (tmp_path / name).exists()
 
 
 def test_a_dash_is_standard_output(attn: Attn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,9 +43,7 @@ def test_a_dash_is_standard_output(attn: Attn, tmp_path: Path, monkeypatch: pyte
     assert not (tmp_path / "-").exists()
 
 
-def test_a_deck_goes_into_a_pipe_alone(
-    attn: Attn, program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_deck_goes_into_a_pipe_alone(attn: Attn, program: Program, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     with program("export", "anki", "-o", "-") as run:
         assert run.stdout is not None
@@ -140,25 +131,18 @@ def test_an_export_says_what_is_in_it_or_why_it_cannot_be(attn: Attn, tmp_path: 
 def deck(tmp_path: Path) -> Path:
     """Write a package as Anki 2.1 does, with two cards, a picture and an answer."""
     file = tmp_path / "made.db"
-    models = {
-        "7": {
-            "type": 0,
-            "flds": [{"name": "Front", "ord": 0}, {"name": "Back", "ord": 1}],
-            "tmpls": [{"ord": 0, "qfmt": "{{Front}}", "afmt": "{{FrontSide}}<hr>{{Back}}"}],
-        }
-    }
+    fields = [{"name": "Front", "ord": 0}, {"name": "Back", "ord": 1}]
+    template = {"ord": 0, "qfmt": "{{Front}}", "afmt": "{{FrontSide}}<hr>{{Back}}"}
+    models, decks = {"7": {"type": 0, "flds": fields, "tmpls": [template]}}, {"3": {"name": "我的牌组"}}
     with sqlite3.connect(file) as rows:
         rows.executescript(
             "CREATE TABLE col (id, models, decks, conf); CREATE TABLE notes (id integer primary key, guid, mid, flds);"
             "CREATE TABLE cards (id integer primary key, nid, did, ord, mod, type, queue, odid);"
             "CREATE TABLE revlog (id integer primary key, cid, ease, ivl, lastIvl, factor, time, type);"
         )
-        rows.execute(
-            "INSERT INTO col VALUES (1, ?, ?, '{}')", (json.dumps(models), json.dumps({"3": {"name": "我的牌组"}}))
-        )
-        rows.execute(
-            "INSERT INTO notes VALUES (1, 'g', 7, 'why?' || char(31) || 'so<img src=x>'), (2, 'h', 7, '<img>')"
-        )
+        rows.execute("INSERT INTO col VALUES (1, ?, ?, '{}')", (json.dumps(models), json.dumps(decks)))
+        notes = "(1, 'g', 7, 'why?' || char(31) || 'so<img src=x>'), (2, 'h', 7, '<img>')"
+        rows.execute(f"INSERT INTO notes VALUES {notes}")
         rows.execute("INSERT INTO cards VALUES (5, 1, 3, 0, 1700000000, 2, -1, 0), (6, 2, 3, 0, 1700000000, 0, 0, 0)")
         rows.execute("INSERT INTO revlog VALUES (1700000000123, 5, 3, 4, 1, 2500, 900, 1)")
     rows.close()
@@ -167,7 +151,9 @@ def deck(tmp_path: Path) -> Path:
     return tmp_path / "their.apkg"
 
 
-def test_an_import_says_what_came_and_what_did_not(attn: Attn, deck: Path, home: Path) -> None:
+def test_an_import_says_what_came_and_what_did_not_or_why_it_cannot_be(
+    attn: Attn, deck: Path, home: Path, tmp_path: Path
+) -> None:
     seen = attn("import", "anki", str(deck), "--dry-run")
     assert seen.out.startswith(f"{deck}: 2 cards (new: 1, of attn: 0, known: 0), 1 review (new: 1)\n")
     assert seen.out.endswith("nothing written (--dry-run)\n") and not (home / "banks").exists()
@@ -187,11 +173,8 @@ def test_an_import_says_what_came_and_what_did_not(attn: Attn, deck: Path, home:
     assert attn("import", "anki", str(deck), "--json").json["new_reviews"] == 0
     told = attn("--lang", "zh", "import", "anki", str(deck)).out
     assert told.startswith(f"{deck}：2 张卡片（新增 0，attn 自带 0，已有 1），复习 1 次（新增 0）\n")
-
-
-def test_an_import_that_cannot_be_says_why(attn: Attn, tmp_path: Path, home: Path) -> None:
     (tmp_path / "bad.apkg").write_bytes(b"no package")
     for name in ("bad.apkg", "missing.apkg"):
         done = attn("import", "anki", str(tmp_path / name))
         assert done.code == 2 and name in done.line and "export it from Anki again" in done.line
-    assert not (home / "banks").exists() and not list(home.glob(".attn-work-*"))
+    assert [*(home / "banks").iterdir()] == [file] and not list(home.glob(".attn-work-*"))

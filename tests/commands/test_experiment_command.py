@@ -60,10 +60,6 @@ def toy(small_impl: Path) -> Path:
     return folder / "toy.py"
 
 
-def fails_from(toy: Path, seed: int) -> None:
-    toy.write_text(TOY.replace("LIMIT = 9", f"LIMIT = {seed}"), encoding="utf-8")
-
-
 def test_without_an_id_they_are_listed(attn: Attn, toy: Path) -> None:
     done = attn("experiment")
     assert (done.code, done.err) == (0, "")
@@ -103,7 +99,7 @@ def test_a_claim_of_which_a_part_was_not_run_is_shown_in_part(attn: Attn, toy: P
 
 
 def test_one_seed_that_does_not_show_it_is_enough_for_1_but_the_quick_form_runs_one(attn: Attn, toy: Path) -> None:
-    fails_from(toy, 2)
+    toy.write_text(TOY.replace("LIMIT = 9", "LIMIT = 2"), encoding="utf-8")
     done = attn("experiment", "toy")
     assert done.line == ("attn: toy: the claim does not hold: the seed, got 0 / 1 / 2, due < 2; see the table above")
     assert done.code == 1
@@ -113,24 +109,14 @@ def test_one_seed_that_does_not_show_it_is_enough_for_1_but_the_quick_form_runs_
     assert (done.code, done.out.splitlines()[-1]) == (0, "As claimed: it was 0.")
 
 
-@pytest.fixture
-def reader(toy: Path) -> Path:
-    """Let the toy experiment read a text."""
-    text = TOY.replace("progress):", "progress, text):").replace("it was {seed}.", "it was {text}.")
-    toy.write_text(text + 'TEXT = {"en": "a cat", "zh": "一只猫"}\n', encoding="utf-8")
-    return toy
-
-
-def test_a_text_is_handed_to_an_experiment_that_looks_at_one(attn: Attn, reader: Path) -> None:
-    assert attn("experiment", "toy", "--quick").out.splitlines()[-1] == "As claimed: it was a cat."
-    assert attn("experiment", "toy", "猫 and 狗", "--quick").out.splitlines()[-1] == "As claimed: it was 猫 and 狗."
-
-
-def test_a_text_that_cannot_be_looked_at_is_told(attn: Attn, toy: Path, request: pytest.FixtureRequest) -> None:
+def test_a_text_is_handed_to_an_experiment_that_looks_at_one(attn: Attn, toy: Path) -> None:
     refused = attn("experiment", "toy", "text")
     assert (refused.code, refused.out) == (2, "")
     assert "toy takes no text; leave it out, or run attn experiment attention-map" in refused.err
-    request.getfixturevalue("reader")
+    text = TOY.replace("progress):", "progress, text):").replace("it was {seed}.", "it was {text}.")
+    toy.write_text(text + 'TEXT = {"en": "a cat", "zh": "一只猫"}\n', encoding="utf-8")
+    assert attn("experiment", "toy", "--quick").out.splitlines()[-1] == "As claimed: it was a cat."
+    assert attn("experiment", "toy", "猫 and 狗", "--quick").out.splitlines()[-1] == "As claimed: it was 猫 and 狗."
     for text, said in ((" ", "the text is empty; give one"), ("x" * 401, "has 401 characters; use at most 400")):
         refused = attn("experiment", "toy", text)
         assert (refused.code, refused.out) == (2, "") and said in refused.err
@@ -139,7 +125,7 @@ def test_a_text_that_cannot_be_looked_at_is_told(attn: Attn, toy: Path, request:
 def test_json_is_one_document_whatever_the_outcome(attn: Attn, toy: Path) -> None:
     plot = {"kind": "bar", "title": "Plot", "x": ["x"], "series": [{"name": "s", "y": [1]}], "log": ""}
     for limit, code in ((9, 0), (1, 1)):
-        fails_from(toy, limit)
+        toy.write_text(TOY.replace("LIMIT = 9", f"LIMIT = {limit}"), encoding="utf-8")
         done = attn("experiment", "toy", "--json")
         assert (done.code, done.json["holds"], done.json["seeds"][0]["plots"]) == (code, code == 0, [plot])
         assert [seed["holds"] for seed in done.json["seeds"]] == [seed < limit for seed in range(3)]

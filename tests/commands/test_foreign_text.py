@@ -65,6 +65,9 @@ CALLS += [f"show no\x1b[31m{HOSTILE}such", f"no{HOSTILE}such"]
 
 
 def test_nothing_but_text_is_printed(attn: Attn, hostile_home: Path) -> None:
+    done = attn("review", "--plain", "--topic", "zz", stdin="\n" * 60)
+    assert "[bold @click=app.quit]Why[/] [/x]" in done.out and done.out.count("[/x]") > 10
+    assert hidden_in(done.out + done.err) == []
     for call in CALLS:
         done = attn(*call.split(" "))
         assert hidden_in(done.out + done.err) == [], call
@@ -74,16 +77,7 @@ def test_nothing_but_text_is_printed(attn: Attn, hostile_home: Path) -> None:
     assert "\\u202e" in shown.out and shown.json["question"]["en"] == "Why \u202e\u2066x?", "JSON keeps what it escapes"
 
 
-def test_a_plain_review_says_text_alone(attn: Attn, hostile_home: Path) -> None:
-    done = attn("review", "--plain", "--topic", "zz", stdin="\n" * 60)
-    assert "[bold @click=app.quit]Why[/] [/x]" in done.out
-    assert done.out.count("[/x]") > 10
-    assert hidden_in(done.out + done.err) == []
-
-
-def test_on_a_terminal_a_link_shows_where_it_leads(
-    attn: Attn, hostile_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_on_a_terminal_a_link_shows_its_target(attn: Attn, hostile_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attncli.commands.cards.on_terminal", lambda: True)
     shown = attn("show", "zz-01").out
     assert not set(shown) & {"\u202e", "\u2066", "\x07"} and "\x1b]" not in shown
@@ -119,9 +113,7 @@ def test_a_summary_and_the_exported_log_hold_the_code_and_nothing_hidden(attn: A
     assert [row["payload"]["source"] for row in rows if row["kind"] == "attempt"] == [KEPT]
 
 
-def test_a_report_quotes_what_steers_nothing(
-    attn: Attn, hostile_home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_report_steers_no_terminal(attn: Attn, hostile_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = json.loads((BANKS.parent / "hostile_report.json").read_text(encoding="utf-8"))
     attn("due")
     with Workspace.open(paths.Home(hostile_home), lambda: datetime.now(UTC)) as workspace:

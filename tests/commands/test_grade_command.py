@@ -19,6 +19,14 @@ pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 ROOT = Path(__file__).parent.parent.parent
 SDPA = ROOT / "impl" / "attention" / "sdpa"
 REFERENCE, NO_SCALE = SDPA / "reference.py", SDPA / "wrong" / "no-scale.py"
+NO_GPU = "no NVIDIA GPU found"
+LIKELY = ["rope/half-split-pairing", "paged-kv/shared-block-overwritten", "mla/absorbs-the-head-mean"]
+TESTS = """
+import torch
+
+def test_square(causal_mask):
+    assert causal_mask(3).tolist() == torch.ones(3, 3).tril().bool().tolist()
+"""
 
 
 @pytest.fixture
@@ -41,6 +49,13 @@ def standing(attn):
 
 
 def test_a_right_solution_exits_0_and_its_first_acceptance_tells_what_is_next(attn):
+    code, out, err = attn("grade", "sdpa", REFERENCE, "--json", "--no-record")
+    report = json.loads(out)
+    assert (code, err, standing(attn)) == (0, "", "new")
+    assert (report["verdict"], report["rung"]) == ("accepted", "hardened")
+    assert set(report) >= {"challenge", "file", "checks", "diagnosis", "score", "seconds", "seed", "sandbox", "device"}
+    assert report["score"]["passed"] == report["score"]["total"]
+    assert "process" in report["sandbox"]
     code, first, _ = attn("grade", "sdpa", REFERENCE)
     assert (code, standing(attn)) == (0, "hardened")
     assert "What interviewers ask next:" in first and "  3. " in first
@@ -54,16 +69,6 @@ def test_a_right_solution_exits_0_and_its_first_acceptance_tells_what_is_next(at
     assert solution == REFERENCE.read_text(encoding="utf-8") and "What interviewers ask next:" in asked
     (solved,) = attn("export", "summary", "--format", "json").json["solved"]
     assert (solved["id"], solved["source"]) == ("sdpa", solution.strip("\n"))
-
-
-def test_the_report_of_a_right_solution_is_one_document(attn):
-    code, out, err = attn("grade", "sdpa", REFERENCE, "--json", "--no-record")
-    report = json.loads(out)
-    assert (code, err, standing(attn)) == (0, "", "new")
-    assert (report["verdict"], report["rung"]) == ("accepted", "hardened")
-    assert set(report) >= {"challenge", "file", "checks", "diagnosis", "score", "seconds", "seed", "sandbox", "device"}
-    assert report["score"]["passed"] == report["score"]["total"]
-    assert "process" in report["sandbox"]
 
 
 def test_a_wrong_one_exits_1_with_a_counterexample_that_is_stored_and_tried_first_next_time(attn):
@@ -104,7 +109,6 @@ def test_the_report_that_the_readme_shows_is_the_one_that_is_printed_in_the_lear
     assert "忘了" in attn("grade", "sdpa", NO_SCALE, "--no-record", "--lang", "zh", "--diagnosis").out
 
 
-NO_GPU = "no NVIDIA GPU found"
 UNUSABLE = {
     f"grade sdpq {REFERENCE}": "sdpa",
     "grade sdpa /nowhere/x.py": "there is no file",
@@ -123,6 +127,17 @@ UNUSABLE = {
     "export": "attn export --help",
     "import": "attn import --help",
     "verify nothing": "nothing",
+    "start sdpa --repair 2 --bug": "--bug and --repair cannot be combined",
+    "start sdpa --seed 2": "--seed chooses a repair round; add --repair N",
+    "start sdpa --repair 0": "0 is not in the range 1<=x<=4",
+    "start sdpa --repair 9": "9 is not in the range 1<=x<=4",
+    "start vector-add --repair 2": "challenge vector-add has no repair round; use --bug",
+    "start spda --repair 2": "spda",
+    "start sdpa --tests --bug": "--tests cannot be combined",
+    "grade sdpa --tests --watch": "--tests cannot be combined",
+    "hint sdpa --tests": "there is nothing to name",
+    "grade mine.py --tests": "name the challenge too",
+    "grade sdpa --tests": "there is no file",
     "export summary -o /nowhere/at/all.html": "cannot write",
     "export summary --interview someday": "someday",
 }
@@ -135,11 +150,15 @@ def test_an_unusable_call_exits_2_with_one_line(attn):
             assert (code, out, len(err.splitlines())) == (2, "", 1) and said in err, call
 
 
-def test_a_file_that_does_not_parse_or_decode_is_rejected(attn, tmp_path):
+def test_a_file_that_does_not_parse_decode_or_end_is_rejected(attn, tmp_path):
     for source in (b"def sdpa(:\n", b"\xff\xfe\x00", b""):
         (tmp_path / "x.py").write_bytes(source)
         done = attn("grade", "sdpa", tmp_path / "x.py", "--json")
         assert (done.code, done.json["checks"][0]["status"]) == (1, "fail")
+    (tmp_path / "x.py").write_text("def sdpa(q, k, v, mask=None, scale=None):\n    while True: pass\n")
+    done = attn("grade", "sdpa", tmp_path / "x.py", "--json", "--timeout", "1")
+    check = failed(done.json)
+    assert (done.code, check["reason"]) == (1, "timeout") and "still running after 1 s" in check["message"]
 
 
 def test_a_challenge_alone_means_the_file_that_was_started_and_a_file_alone_its_challenge(attn, tmp_path):
@@ -171,22 +190,12 @@ def test_editors_get_file_line_and_column_of_each_failed_check(attn, tmp_path):
     assert attn("grade", "sdpa", REFERENCE, "--format", "gcc")[:2] == (0, "")
 
 
-LIKELY = ["rope/half-split-pairing", "paged-kv/shared-block-overwritten", "mla/absorbs-the-head-mean"]
-
-
 @pytest.mark.parametrize("wrong", [LIKELY[0], *(pytest.param(wrong, marks=pytest.mark.full) for wrong in LIKELY[1:])])
 def test_a_rejection_names_the_likely_mistake_within_three_lines_and_has_thirty_at_most(attn, wrong):
     id, _, name = wrong.partition("/")
     (file,) = ROOT.glob(f"impl/*/{id}/wrong/{name}.py")
     lines = attn("grade", id, file, "--no-record")[1].splitlines()
     assert any(line.strip().startswith("Likely mistake: ") for line in lines[1:3]) and len(lines) <= 30
-
-
-def test_a_loop_ends_at_the_timeout_and_says_so(attn, tmp_path):
-    (tmp_path / "x.py").write_text("def sdpa(q, k, v, mask=None, scale=None):\n    while True: pass\n")
-    done = attn("grade", "sdpa", tmp_path / "x.py", "--json", "--timeout", "1")
-    check = failed(done.json)
-    assert (done.code, check["reason"]) == (1, "timeout") and "still running after 1 s" in check["message"]
 
 
 def test_without_torch_the_judge_fails_with_the_remedy(bundled_attn, home, tmp_path):
@@ -258,32 +267,11 @@ def test_a_round_is_graded_bug_by_bug_and_counts_apart(attn, tmp_path):
     assert "undone: the repair of sdpa" in attn("undo")[1]
 
 
-def test_an_unusable_round_exits_2_with_one_line(attn):
-    for words, said in (
-        (("sdpa", "--repair", 2, "--bug"), "--bug and --repair cannot be combined"),
-        (("sdpa", "--seed", 2), "--seed chooses a repair round; add --repair N"),
-        (("sdpa", "--repair", 0), "0 is not in the range 1<=x<=4"),
-        (("sdpa", "--repair", 9), "9 is not in the range 1<=x<=4"),
-        (("vector-add", "--repair", 2), "challenge vector-add has no repair round; use --bug"),
-        (("spda", "--repair", 2), "spda"),
-    ):
-        code, out, err = attn("start", *words)
-        assert (code, out) == (2, "") and said in err and len(err.splitlines()) == 1
-
-
-TESTS = """
-import torch
-
-def test_square(causal_mask):
-    assert causal_mask(3).tolist() == torch.ones(3, 3).tril().bool().tolist()
-"""
-
-
 def tests_standing(attn) -> str:
     return {found["id"]: found["tests"] for found in attn("challenges", "--json").json}["causal-mask"]
 
 
-def test_from_an_empty_file_to_the_first_caught_mistakes(attn):
+def test_tests_go_from_an_empty_file_to_the_reference(attn):
     code, out, err = attn("start", "causal-mask", "--tests")
     file = Path(out.strip())
     assert (code, file.name) == (0, "test_causal_mask.py")
@@ -301,13 +289,8 @@ def test_from_an_empty_file_to_the_first_caught_mistakes(attn):
     assert (code, out.startswith("Hint 1 of ")) == (0, True)
     assert attn("hint", "causal-mask", "--tests")[1].startswith("Hint 2 of ")
     assert tests_standing(attn) == "tried"
-
-
-@pytest.mark.full
-def test_the_reference_tests_are_accepted_and_printed(attn):
     code, reference, _ = attn("solution", "causal-mask", "--tests")
     assert (code, "def test_" in reference) == (0, True)
-    file = Path(attn("start", "causal-mask", "--tests")[1].strip())
     file.write_text(reference)
     code, out, _ = attn("grade", "causal-mask", "--tests", "--json", "--rung", "hardened")
     report = json.loads(out)
@@ -315,13 +298,4 @@ def test_the_reference_tests_are_accepted_and_printed(attn):
     assert "survived" not in report
     assert tests_standing(attn) == "hardened"
     assert attn("undo")[0] == 0
-    assert tests_standing(attn) == "new"
-
-
-def test_options_that_do_not_fit_are_refused_and_what_is_missing_is_named(attn, tmp_path):
-    for words in (("start", "sdpa", "--tests", "--bug"), ("grade", "sdpa", "--tests", "--watch")):
-        code, _, err = attn(*words)
-        assert (code, "--tests cannot be combined" in err) == (2, True)
-    assert "there is nothing to name" in attn("hint", "sdpa", "--tests")[2]
-    assert "name the challenge too" in attn("grade", tmp_path / "mine.py", "--tests")[2]
-    assert "there is no file" in attn("grade", "sdpa", "--tests")[2]
+    assert tests_standing(attn) == "tried"

@@ -30,11 +30,9 @@ pytestmark = [
 
 ROOT = Path(__file__).parents[2]
 IMPL = ROOT / "impl"
-RIGHT = {
-    "rope": IMPL / "positions" / "rope" / "right" / "rotate-half.py",
-    "gqa": IMPL / "cache" / "gqa" / "right" / "vmap.py",
-}
+RIGHT = {"rope": IMPL / "positions/rope/right/rotate-half.py", "gqa": IMPL / "cache/gqa/right/vmap.py"}
 WRONG = IMPL / "norms" / "rms-norm" / "wrong" / "no-weight.py"
+known_runs: dict[tuple[tuple[str, str], ...], tuple[list[Part], Difference | None]] = {}
 
 
 class KnownEngines(Engines):
@@ -45,9 +43,6 @@ class KnownEngines(Engines):
         if key not in known_runs:
             known_runs[key] = super().run(own)
         return known_runs[key]
-
-
-known_runs: dict[tuple[tuple[str, str], ...], tuple[list[Part], Difference | None]] = {}
 
 
 @pytest.fixture(scope="module")

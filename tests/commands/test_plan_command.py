@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,9 +103,15 @@ def test_config_prints_what_it_kept_and_refuses_a_past_date(attn: Attn) -> None:
     assert attn("config", "interview").out == "\n"
 
 
-def test_before_the_day_begins_the_summary_counts_as_the_plan_does(attn: Attn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_summary_takes_the_day_that_is_set_and_counts_as_the_plan_does(
+    attn: Attn, home: Path, monkeypatch: Any
+) -> None:
     attn("config", "interview", SOON)
     midnight = datetime.combine(TODAY, datetime.min.time()).replace(hour=1).astimezone() + timedelta(days=1)
     monkeypatch.setattr(program, "Session", lambda: Session(lambda: midnight.astimezone(UTC)))
     told = attn("export", "summary", "--format", "json").json
-    assert told["days_left"] == attn("plan", "--json").json["days_left"] == 12
+    assert told["days_left"] == attn("plan", "--json").json["days_left"] == 12 and told["interview"] == SOON
+    (home / "config.toml").write_text('interview = "2020-01-01"\n', encoding="utf-8")
+    assert attn("export", "summary", "--format", "json").json["interview"] == "", "a day that is past is none"
+    refused = attn("export", "summary", "--interview", "2020-01-01")
+    assert refused.code == 2 and "2020-01-01 is in the past" in refused.err

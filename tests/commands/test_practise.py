@@ -29,6 +29,20 @@ from attncli.practice.workspace import Workspace
 from ..support.interviews import offer_rounds, write_bank, write_impl
 from .conftest import Attn
 
+CARDS = ("att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03")
+DRILL = ("drill", "--plain")
+QUIZ = ("quiz", "--plain", "--seed", "7")
+MOCK = ("mock", "--plain", "--minutes", "30", "--seed", "3")
+# Warm-up: two spoken cards with points, two choices; then a card with points and three follow-ups, and a linked card.
+SPOKEN, MARKED = "\nall\n", "1\n"
+CHANGES: dict[tuple[str, Lang], str] = {
+    ("answered", "en"): "the intervals have changed",
+    ("day", "en"): "the intervals have changed",
+    ("settings", "zh"): "间隔已更新",
+    ("gone", "en"): "att-01 is no longer in its bank",
+    ("gone", "zh"): "att-01 已不在题库中",
+}
+
 
 def test_a_qa_card_is_asked_revealed_ticked_and_rated_in_both_languages(attn: Attn) -> None:
     said = attn("review", "--plain", "--topic", "att", "--limit", "1", stdin="\n1 2\n\n").out
@@ -41,15 +55,12 @@ def test_a_qa_card_is_asked_revealed_ticked_and_rated_in_both_languages(attn: At
         assert part in said
 
 
-CARDS = ("att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03")
-
-
 def only(attn: Attn, card: str) -> None:
     for other in CARDS:
         attn("suspend" if other != card else "unsuspend", other)
 
 
-def test_every_kind_is_asked_and_marked(attn: Attn) -> None:
+def test_every_kind_is_asked_and_marked_and_an_empty_answer_gives_up(attn: Attn, tmp_path: Path) -> None:
     for card, stdin, said in [
         ("att-02", "1 2 3\n\n", "a convolution"),
         ("att-03", "QK^T\nsqrt(d)\n\n", "✓ Right\n"),
@@ -61,12 +72,10 @@ def test_every_kind_is_asked_and_marked(attn: Attn) -> None:
         result = attn("review", "--plain", stdin=stdin)
         assert result.code == 0 and said in result.out, result.out
     assert attn("stats", "--json").json["reviews"] == 5
-
-
-def test_an_empty_answer_gives_up_and_suggests_again(attn: Attn) -> None:
+    home = ("--home", tmp_path / "another")
     for card in ("att-01", "att-03", "kv-02", "kv-03"):
-        attn("suspend", card)
-    said = attn("review", "--plain", stdin="\n" * 4).out
+        attn(*home, "suspend", card)
+    said = attn(*home, "review", "--plain", stdin="\n" * 4).out
     assert said.count("press Enter for again") == 2 and "The answer is " in said
 
 
@@ -90,26 +99,12 @@ def test_a_slip_is_asked_again_and_the_end_of_input_keeps_what_was_answered(attn
     assert attn("stats", "--json").json["reviews"] == 1
 
 
-@pytest.mark.parametrize(
-    ("meanwhile", "lang", "said"),
-    [
-        ("answered", "en", "the intervals have changed"),
-        ("day", "en", "the intervals have changed"),
-        ("settings", "zh", "间隔已更新"),
-        ("gone", "en", "att-01 is no longer in its bank"),
-        ("gone", "zh", "att-01 已不在题库中"),
-    ],
-)
+@pytest.mark.parametrize("change", CHANGES)
 def test_what_holds_no_longer_is_asked_again(
-    tmp_path: Path,
-    small_bank: Path,
-    small_impl: Path,
-    moving_clock: Any,
-    capsys: pytest.CaptureFixture[str],
-    meanwhile: str,
-    lang: Lang,
-    said: str,
+    tmp_path: Path, small_bank: Path, small_impl: Path, moving_clock: Any, capsys: Any, change: tuple[str, Lang]
 ) -> None:
+    meanwhile, lang = change
+
     def opened(**settings: Any) -> Workspace:
         chosen = Settings(fuzz=False, **settings)
         return Workspace.open(Home(tmp_path / "home"), moving_clock, lang, chosen, small_bank, small_impl)
@@ -128,11 +123,9 @@ def test_what_holds_no_longer_is_asked_again(
                 record.answer(other, "att-01", Rating.EASY)
 
     def lines() -> Iterator[str]:
-        yield "\n"
-        yield "all\n"
+        yield from ("\n", "all\n")
         disturb()
-        yield "3\n"
-        yield "3\n" if meanwhile != "gone" else ""
+        yield from ("3\n", "3\n" if meanwhile != "gone" else "")
 
     with opened() as workspace:
         record.answer(workspace, "att-01", Rating.EASY, workspace.clock() - timedelta(days=20))
@@ -141,22 +134,10 @@ def test_what_holds_no_longer_is_asked_again(
         typed = lines()
         drill = ReviewSession(workspace, topic="att", limit=1)
         PlainReview(workspace, lambda: next(typed, ""), drill, Random(1)).run()
-        out = capsys.readouterr().out
-        assert said in out
-        assert len(drill.answers) == (meanwhile != "gone")
+    assert CHANGES[change] in capsys.readouterr().out and len(drill.answers) == (meanwhile != "gone")
 
 
-DRILL = ("drill", "--plain")
-
-
-def test_a_drill_asks_what_was_wished_for_and_its_reviews_count(attn: Attn) -> None:
-    result = attn(*DRILL, "--topic", "att", "--kind", "qa", stdin="\nall\n3\n")
-    assert result.code == 0 and "att-01: good, next in" in result.out
-    assert "1 answered and saved, 0 left" in result.out
-    assert attn("stats", "--json").json["reviews"] == 1
-
-
-def test_a_cram_shows_no_interval_and_records_nothing(attn: Attn) -> None:
+def test_a_cram_shows_no_interval_and_records_nothing_and_a_drill_does(attn: Attn) -> None:
     for lang, keys, end in (
         ("en", "3 good, 4 easy, r ask again today; press Enter for good", "1 answered, 0 left; nothing was recorded"),
         ("zh", "3 良好, 4 简单，r 今天再问一次；直接回车为良好", "已答 1 张，还剩 0 张；均未记录"),
@@ -165,6 +146,9 @@ def test_a_cram_shows_no_interval_and_records_nothing(attn: Attn) -> None:
         assert result.code == 0 and keys in result.out and end in result.out
         assert "kv-03: good\n" in result.out or "kv-03：良好\n" in result.out
     assert attn("stats", "--json").json["reviews"] == 0
+    result = attn(*DRILL, "--topic", "att", "--kind", "qa", stdin="\nall\n3\n")
+    assert result.code == 0 and "att-01: good, next in" in result.out and "1 answered and saved, 0 left" in result.out
+    assert attn("stats", "--json").json["reviews"] == 1
 
 
 UNUSABLE = {
@@ -211,26 +195,16 @@ def test_the_level_that_is_set_is_asked_unless_another_is_named(attn: Attn) -> N
         assert attn(*DRILL, "--kind", "cloze", "--level", level, stdin="").code == 0
 
 
-QUIZ = ("quiz", "--plain", "--seed", "7")
-
-
 def test_a_quiz_is_scored_at_the_end_by_topic_with_what_was_missed(attn: Attn) -> None:
     result = attn(*QUIZ, "--topic", "kv", stdin="\n" * 3)
     assert result.code == 0
     asked, _, scored = result.out.partition("0 of 3 right\n")
     assert "3/3. kv-0" in asked and "Why" not in asked and "Not right" not in asked
-    assert scored.startswith("KV cache 0/3\n\nMissed\n") and scored.endswith(
-        "Schedules are unchanged.\n\nSame quiz again: attn quiz --topic kv --count 10 --seed 7\n"
-    )
+    last = "Schedules are unchanged.\n\nSame quiz again: attn quiz --topic kv --count 10 --seed 7\n"
+    assert scored.startswith("KV cache 0/3\n\nMissed\n") and scored.endswith(last)
     assert "kv-03  Which line is wrong?\n    Line 1: Shapes differ." in scored and "The answer is " in scored
     stats = attn("stats", "--json").json
     assert stats["reviews"] == 0 and len(stats["topics"]["kv"]["weak"]) == 3 and attn("undo").code == 2
-
-
-def test_everything_right_is_said(attn: Attn) -> None:
-    only(attn, "kv-03")
-    said = attn("--lang", "zh", *QUIZ, stdin="1\n").out
-    assert "第 1/1 题：kv-03，KV 缓存" in said and "1 题答对 1 题" in said and "全部答对。" in said
 
 
 def test_the_command_that_draws_it_again_is_told(attn: Attn) -> None:
@@ -247,15 +221,13 @@ def test_whoever_stops_gets_the_score_so_far(attn: Attn) -> None:
         assert "of 1 right\n1 not asked" in attn(*QUIZ, stdin=stdin).out
 
 
-def test_what_is_no_number_is_asked_again(attn: Attn) -> None:
+def test_what_is_no_number_is_asked_again_and_everything_right_is_said(attn: Attn) -> None:
     only(attn, "kv-01")
     said = attn(*QUIZ, stdin="lots\n７\n").out
     assert "“lots” is not a number" in said and "0 of 1 right" in said and "GiB (±2%); you entered 7 GiB." in said
-
-
-MOCK = ("mock", "--plain", "--minutes", "30", "--seed", "3")
-# Warm-up: two spoken cards with points, two choices; then a card with points and three follow-ups, and a linked card.
-SPOKEN, MARKED = "\nall\n", "1\n"
+    only(attn, "kv-03")
+    said = attn("--lang", "zh", *QUIZ, stdin="1\n").out
+    assert "第 1/1 题：kv-03，KV 缓存" in said and "1 题答对 1 题" in said and "全部答对。" in said
 
 
 @pytest.fixture
@@ -279,20 +251,13 @@ def test_a_whole_interview_by_hand(ask: Attn, no_judge: None) -> None:
     words = SPOKEN + MARKED + SPOKEN + MARKED + SPOKEN + "\n2\n" + "\n1\n" + "\n0\n" + "\n1 3\n" + "\n1\n" + "\n0\ns\n"
     result = ask(*MOCK, stdin=words)
     assert result.code == 0 and result.err == ""
-    for part in (
-        "# Warm-up · 4 min · 4 questions",
-        "# Deep dive · 8 min · 5 questions",
-        "# Whiteboard · 12 min",
-        "# Repair",
-    ):
-        assert part in result.out
+    for part in ("Warm-up · 4 min · 4 questions", "Deep dive · 8 min · 5 questions", "Whiteboard · 12 min", "Repair"):
+        assert f"# {part}" in result.out
     assert "Cannot grade it here (there is no torch here; install it)" in result.out
     assert "Return twice the input." in result.out and "Write it as you would at the whiteboard:" in result.out
     assert "The interview is over." in result.out and re.search(r"Repair: 0 of 1, \d:\d\d of 6 min", result.out)
     report = result.out.partition("The interview is over.")[2]
-    assert (
-        "Missed questions" in report and "What breaks" in report and "not solved: " in report and "    - two" in report
-    )
+    assert all(part in report for part in ("Missed questions", "What breaks", "not solved: ", "    - two"))
     assert report.endswith("Same interview again: attn mock --minutes 30 --level onsite --seed 3\n")
     assert ask("stats", "--json").json["reviews"] == 0
 
@@ -310,17 +275,14 @@ def test_it_goes_on_where_it_stopped(ask: Attn) -> None:
     assert "1/4" in third.out
 
 
-def test_commands_skip_leave_and_take_back(ask: Attn) -> None:
+def test_commands_skip_leave_and_take_back_and_what_is_no_choice_is_asked_again(ask: Attn) -> None:
     said = ask(*MOCK, stdin="u\ns\nu\ns\nn\nlots\nq\n").out
     assert "there is no answer in this interview to undo" in said
     assert said.count("1/4") == 3 and "Last step undone" in said and "# Deep dive" in said
     undone = ask("undo").out
     assert undone.startswith("undone: the last step of the mock interview at 20")
     assert "2/4" in ask("mock", "--plain", stdin="\nq\n").out
-
-
-def test_what_is_no_choice_is_asked_again(ask: Attn) -> None:
-    said = ask(*MOCK, stdin="\n9\nsome\n2\nq\n").out
+    said = ask(*MOCK, stdin="n\n\n9\nsome\n2\nq\n").out
     assert said.count("Which points were made?") == 3 and said.count("Not a valid choice.") == 2
     ask("undo")
     again = ask("mock", "--plain", "--lang", "zh", stdin="\n\nｎｏｎｅ\nn\n\n全部\n\n9\nq\n").out

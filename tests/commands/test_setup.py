@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,8 @@ from attncli.store.history import History
 from known_memories import LONG_MEMORY, PUBLISHED, reviews_of_a_learner
 
 from .conftest import Attn
+
+Bring = Callable[[tuple[float, ...]], None]
 
 
 @pytest.fixture(autouse=True)
@@ -96,35 +99,25 @@ def test_a_missing_chinese_catalogue_is_named(attn: Attn, tmp_path: Path, monkey
 
 
 @pytest.fixture
-def remember(attn: Attn, tmp_path: Path) -> Callable[[tuple[float, ...]], None]:
+def remember(attn: Attn, tmp_path: Path) -> Bring:
     """Import the log of a simulated learner with this memory."""
 
     def bring(weights: tuple[float, ...]) -> None:
         learner = reviews_of_a_learner(weights, 0)
         rows = [(number, day, rating) for number, history in enumerate(learner) for day, rating in history]
         shift = (datetime.now(UTC) - timedelta(days=1)).toordinal() - max(day for _, day, _ in rows)
-        lines = [
-            line_of(
-                LogRow(
-                    f"{place:012x}-0000000a-00000000",
-                    "0000000a",
-                    RowKind.REVIEW,
-                    f"gone-{number}",
-                    datetime.fromordinal(day + shift).replace(hour=12, tzinfo=UTC),
-                    day + shift,
-                    {"rating": rating},
-                )
-            )
-            for place, (number, day, rating) in enumerate(rows)
-        ]
-        file = tmp_path / "learner.jsonl"
+        file, lines = tmp_path / "learner.jsonl", list[str]()
+        for place, (number, day, rating) in enumerate(rows):
+            at, id = datetime.fromordinal(day + shift).replace(hour=12, tzinfo=UTC), f"{place:012x}-0000000a-00000000"
+            fields = ("0000000a", RowKind.REVIEW, f"gone-{number}", at, day + shift, {"rating": rating})
+            lines.append(line_of(LogRow(id, *fields)))
         file.write_text("\n".join(lines), encoding="utf-8")
         assert attn("import", "log", str(file)).code == 0
 
     return bring
 
 
-def test_what_changed_is_said_and_can_be_taken_back(attn: Attn, remember: Callable[..., None]) -> None:
+def test_what_changed_is_said_and_can_be_taken_back(attn: Attn, remember: Bring) -> None:
     remember(LONG_MEMORY)
     english = attn("optimize").out
     assert "Fitted to " in english and "held-out reviews:" in english
@@ -140,9 +133,7 @@ def test_what_changed_is_said_and_can_be_taken_back(attn: Attn, remember: Callab
     assert attn("stats", "--json").json["reviews"] > 500
 
 
-def test_what_is_no_better_is_said_and_changes_nothing_and_without_the_extra_one_line_names_it(
-    attn: Attn, remember: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_better_is_said_and_so_is_a_missing_extra(attn: Attn, remember: Bring, monkeypatch: Any) -> None:
     remember(PUBLISHED)
     result = attn("optimize", "--lang", "zh")
     assert result.code == 0 and "继续使用当前参数" in result.out
@@ -154,7 +145,7 @@ def test_what_is_no_better_is_said_and_changes_nothing_and_without_the_extra_one
     assert result.code == 0 and "your current parameters stay" in result.out and "undo" not in result.out
 
 
-def test_too_few_reviews_exit_1_and_say_how_many_are_needed(attn: Attn, remember: Callable[..., None]) -> None:
+def test_too_few_reviews_exit_1_and_say_how_many_are_needed(attn: Attn, remember: Bring) -> None:
     result = attn("optimize", "--json")
     assert (result.code, result.json) == (1, {"kept": False, "reviews": 0, "needed": 500})
     assert "0 reviews" in result.line and "needs 500" in result.line

@@ -10,6 +10,15 @@ from attncli.domain.arithmetic import DIMENSIONS, ComputeError, algebra_equal, c
 from attncli.errors import BankInvalid
 
 VALUES = {"layers": 24, "heads": 8, "half": 0.5}
+NO_EXPRESSIONS = ("", "__import__('os').system('x')", "'a' * 9", "[1, 2]", "x = 1", "1\0", "lambda: 1")
+NOT_ALLOWED = ("1, 2", "1 if layers else 2", "layers and heads", "not layers", "min(*layers)", "(1)(1)")
+LEAVES = st.sampled_from(["x", "y", "2", "0.5", "7"])
+FORMULAS = st.recursive(
+    LEAVES,
+    lambda inner: st.tuples(inner, st.sampled_from("+-*/"), inner).map(lambda part: f"({''.join(part)})"),
+    max_leaves=8,
+)
+PAIRS = [(first, second) for table in DIMENSIONS.values() for first in table for second in table]
 
 
 def test_arithmetic() -> None:
@@ -35,13 +44,8 @@ def test_arithmetic() -> None:
     assert names_in("2 * layers * sqrt(heads) + pi") == {"layers", "heads"}
 
 
-NO_EXPRESSIONS = ("", "__import__('os').system('x')", "'a' * 9", "[1, 2]", "x = 1", "1\0", "lambda: 1")
-NOT_ALLOWED = ("1, 2", "1 if layers else 2", "layers and heads", "not layers", "min(*layers)", "(1)(1)")
-
-
-@pytest.mark.parametrize(
-    ("expression", "message"),
-    [
+def test_what_cannot_be_computed_says_why() -> None:
+    for expression, message in (
         *((text, "is not an arithmetic expression; use numbers, names") for text in NO_EXPRESSIONS),
         *((text, "is not allowed in a formula") for text in NOT_ALLOWED),
         ("1 +", '"1 +" is not an arithmetic expression; use numbers, names, + - * / // % ** ( )'),
@@ -64,14 +68,10 @@ NOT_ALLOWED = ("1, 2", "1 if layers else 2", "layers and heads", "not layers", "
         *((text, "round takes at most 30 digits") for text in ("round(1.5, 31)", "round(1.5, half)")),
         ("1" * 501, "the formula is longer than 500 characters; shorten it"),
         *((text, "the formula has more than 200 parts; shorten it") for text in ("+".join("1" * 200), "-" * 400 + "1")),
-    ],
-    ids=str,
-)
-def test_what_cannot_be_computed_says_why(expression: str, message: str) -> None:
-    with pytest.raises(ComputeError) as caught:
-        evaluate(expression, VALUES)
-    assert message in caught.value.message.en
-    assert isinstance(caught.value, BankInvalid)
+    ):
+        with pytest.raises(ComputeError) as caught:
+            evaluate(expression, VALUES)
+        assert message in caught.value.message.en and isinstance(caught.value, BankInvalid), expression
 
 
 @given(st.text(alphabet="0123456789+-*/%().,elxys qrtminog_", max_size=60))
@@ -133,11 +133,11 @@ DIFFERENT = {
 }
 
 
-@pytest.mark.parametrize(("forms", "is_equal"), [(EQUAL, True), (DIFFERENT, False)])
-def test_forms_are_equal_where_values_are(forms: dict[tuple[str, str], list[str]], is_equal: bool) -> None:
-    for (expected, variables), given_texts in forms.items():
-        for text in given_texts:
-            assert algebra_equal(expected, text, variables.split()) is is_equal, (expected, text)
+def test_forms_are_equal_where_values_are() -> None:
+    for forms in (EQUAL, DIFFERENT):
+        for (expected, variables), given_texts in forms.items():
+            for text in given_texts:
+                assert algebra_equal(expected, text, variables.split()) is (forms is EQUAL), (expected, text)
 
 
 def test_what_cannot_be_read_is_not_equal() -> None:
@@ -164,14 +164,6 @@ def test_an_expected_answer_that_cannot_be_read_is_an_error() -> None:
 @given(st.text(alphabet="xyd_k123+-*/^()[]{}\\frac sqrt.√²β ", max_size=60))
 def test_any_text_is_judged(text: str) -> None:
     assert algebra_equal("x", text, ["x", "y", "d_k"]) in (True, False)
-
-
-LEAVES = st.sampled_from(["x", "y", "2", "0.5", "7"])
-FORMULAS = st.recursive(
-    LEAVES,
-    lambda inner: st.tuples(inner, st.sampled_from("+-*/"), inner).map(lambda part: f"({''.join(part)})"),
-    max_leaves=8,
-)
 
 
 @given(FORMULAS)
@@ -202,9 +194,6 @@ def test_units_convert() -> None:
         with pytest.raises(ComputeError) as caught:
             convert(1, source, target)
         assert caught.value.message.en.startswith(message)
-
-
-PAIRS = [(first, second) for table in DIMENSIONS.values() for first in table for second in table]
 
 
 @given(st.floats(1e-6, 1e6), st.sampled_from(PAIRS))

@@ -26,9 +26,15 @@ cards: norm-05, norm-06,
 norm-07
 rung: hardened
 """
+WORDS = st.lists(st.from_regex(r"[a-z]{1,8}", fullmatch=True), min_size=1, max_size=30).map(" ".join)
+CHINESE = st.from_regex(r"[\u4e00-\u9fa5]{1,40}", fullmatch=True)
+SOURCE = "def double(x):\n    if x is None:\n        return 0\n    y = x + x  # (T,)\n\n    return y\n"
+FOUR = [Repair(name, "", "") for name in ("a", "b", "c", "d", "e")]
+NAMES = st.lists(st.sampled_from(["B", "T", "S", "d", "dv", "t+1", "H·d_v"]), max_size=5)
+NUMBERS = st.lists(st.integers(0, 99), max_size=6)
 
 
-def test_every_field_is_read_over_its_lines() -> None:
+def test_every_field_is_read_over_its_lines_and_in_the_summary_there_is_none() -> None:
     mistake = mistake_in(WHOLE)
     assert mistake.says.en == "Divides by D − 1 (the default of torch.var): it is the unbiased variance."
     assert mistake.says.zh == "方差除以了 D − 1（torch.var的默认行为）。"
@@ -37,9 +43,6 @@ def test_every_field_is_read_over_its_lines() -> None:
     assert (mistake.cards, mistake.rung) == (("norm-05", "norm-06", "norm-07"), "hardened")
     places = {"summary": 1, "Chinese summary": 3, "symptom": 6, "症状": 8, "cards": 11, "rung": 13}
     assert {field.name: field.line for field in fields_in(WHOLE)} == places
-
-
-def test_what_begins_like_a_field_in_the_summary_belongs_to_it_and_elsewhere_is_one() -> None:
     assert fields_in("Note: it is off.\n注意：有偏差。") == [
         Field("summary", "Note: it is off.", 1),
         Field("Chinese summary", "注意：有偏差。", 2),
@@ -47,32 +50,23 @@ def test_what_begins_like_a_field_in_the_summary_belongs_to_it_and_elsewhere_is_
     assert Field("sympton", "off", 3) in fields_in("A.\n\nsympton: off")
 
 
-def test_what_is_missing_is_empty_and_the_rung_the_first() -> None:
-    for docstring in ("", "\n\n", "A mistake."):
-        mistake, says = mistake_in(docstring), docstring.strip()
-        assert (mistake.says, mistake.symptom, mistake.cards) == (Localised(says, says), Localised("", ""), ())
-        assert mistake.rung == "solved"
-
-
 @given(st.text())
 def test_any_text_is_read(text: str) -> None:
     assert mistake_in(text).rung in ("solved", "hardened")
 
 
-WORDS = st.lists(st.from_regex(r"[a-z]{1,8}", fullmatch=True), min_size=1, max_size=30).map(" ".join)
-CHINESE = st.from_regex(r"[\u4e00-\u9fa5]{1,40}", fullmatch=True)
-
-
 @given(WORDS, CHINESE, WORDS, CHINESE, st.sampled_from(["solved", "hardened"]))
-def test_what_was_written_is_read(says: str, says_zh: str, symptom: str, symptom_zh: str, rung: str) -> None:
+def test_what_was_written_is_read_and_what_is_missing_is_empty(
+    says: str, says_zh: str, symptom: str, symptom_zh: str, rung: str
+) -> None:
     text = f"{says}\n{says_zh}\n\nsymptom: {symptom}\n症状：{symptom_zh}\n\ncards: att-01\nrung: {rung}\n"
     mistake = mistake_in(text)
     assert (mistake.says, mistake.symptom) == (Localised(says, says_zh), Localised(symptom, symptom_zh))
     assert (mistake.cards, mistake.rung) == (("att-01",), rung)
-
-
-SOURCE = "def double(x):\n    if x is None:\n        return 0\n    y = x + x  # (T,)\n\n    return y\n"
-FOUR = [Repair(name, "", "") for name in ("a", "b", "c", "d", "e")]
+    for docstring in ("", "\n\n", "A mistake."):
+        mistake, alone = mistake_in(docstring), docstring.strip()
+        assert (mistake.says, mistake.symptom, mistake.cards) == (Localised(alone, alone), Localised("", ""), ())
+        assert mistake.rung == "solved"
 
 
 def test_lines_are_found_whatever_their_indentation_and_only_whole():
@@ -111,10 +105,6 @@ def test_rounds_take_every_choice_in_turn_and_a_number_gives_the_same_again() ->
     assert [len(chosen) for chosen in challenge.choices(FOUR, 2)] == [0] + [1] * 5 + [2] * 10, "from none to the most"
 
 
-NAMES = st.lists(st.sampled_from(["B", "T", "S", "d", "dv", "t+1", "H·d_v"]), max_size=5)
-NUMBERS = st.lists(st.integers(0, 99), max_size=6)
-
-
 @given(NUMBERS, st.one_of(st.none(), NAMES))
 def test_every_number_is_shown_and_names_only_if_they_fit(numbers: list[int], names: list[str] | None) -> None:
     shown = named(numbers, names)
@@ -122,9 +112,6 @@ def test_every_number_is_shown_and_names_only_if_they_fit(numbers: list[int], na
     assert [int(part.rpartition("=")[2]) for part in inside.split(", ") if part] == numbers
     if names is None or len(names) != len(numbers):
         assert shown == str(numbers)
-
-
-def test_an_axis_without_a_name_is_its_number() -> None:
     assert named([2, 1, 3], ["", "T", "d"]) == "[2, T=1, d=3]"
     assert named([], []) == "[]"
 

@@ -18,6 +18,28 @@ from attncli.domain.grade_report_text import REACHED, REASONS, STATUSES, VERDICT
 from attncli.domain.text import cells
 from attncli.i18n import Lang, Localised
 
+names = st.text("abcd", min_size=1, max_size=4)
+tensors = st.builds(
+    lambda shape, values, more: {"shape": shape, "dtype": "float32", "values": values, **more},
+    st.lists(st.integers(0, 3), max_size=3),
+    st.lists(st.floats(-9, 9) | st.just("nan") | st.booleans(), max_size=4),
+    st.sampled_from([{}, {"truncated": True}, {"axes": ["T", ""]}]),
+)
+plain_values = st.none() | st.booleans() | st.integers(-9, 9) | st.floats(-9, 9) | names
+values = st.recursive(
+    plain_values | tensors, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3)
+)
+frames = st.fixed_dictionaries({"line": st.integers(1, 99), "function": names, "code": names})
+skipped = st.just({"name": "device", "status": "skipped", "required": False, "message": "needs stable"})
+CONTRACT = (
+    "exception timeout memory exited crashed output too-large refused protocol shape dtype values not-finite gradient "
+    "nondeterministic depends-on-earlier-calls forbidden growth mutated aliased missing-entry-point"
+).split()
+SHOWN = {"shape": [2, 1], "dtype": "float32", "values": [0.5, 2.0]}
+OUTER = grade_report.CodeLine(9, "sdpa", "return a(q)")
+INNER = grade_report.CodeLine(3, "a", "return b(x)\x1b[2J")
+entries = st.floats(-1e6, 1e6)
+
 
 def test_the_first_wrong_place_has_the_names_of_what_was_expected() -> None:
     named, half = (ShownTensor((2, 3), "float32", axes=axes) for axes in (("T", "d"), ("", "d")))
@@ -33,25 +55,11 @@ def test_a_dict_of_the_submissions_own_is_no_tensor() -> None:
         assert read(Counterexample, {"got": own}).got == own
 
 
-names = st.text("abcd", min_size=1, max_size=4)
-tensors = st.builds(
-    lambda shape, values, more: {"shape": shape, "dtype": "float32", "values": values, **more},
-    st.lists(st.integers(0, 3), max_size=3),
-    st.lists(st.floats(-9, 9) | st.just("nan") | st.booleans(), max_size=4),
-    st.sampled_from([{}, {"truncated": True}, {"axes": ["T", ""]}]),
-)
-plain_values = st.none() | st.booleans() | st.integers(-9, 9) | st.floats(-9, 9) | names
-values = st.recursive(
-    plain_values | tensors, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3)
-)
-
-
 def some(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
     """Return a strategy for any subset of these fields."""
     return st.fixed_dictionaries({}, optional=fields)
 
 
-frames = st.fixed_dictionaries({"line": st.integers(1, 99), "function": names, "code": names})
 counterexamples = some(
     args=st.dictionaries(names, values, max_size=3),
     calls=st.lists(
@@ -74,7 +82,6 @@ failed_checks = st.builds(
     st.fixed_dictionaries({"rung": st.sampled_from(["solved", "hardened"]), "reason": names, "message": names}),
     some(message_zh=st.text("甲乙", min_size=1), counterexample=counterexamples),
 )
-skipped = st.just({"name": "device", "status": "skipped", "required": False, "message": "needs stable"})
 found = st.builds(
     lambda told, more: told | more,
     st.fixed_dictionaries({"wrong": names, "says": names, "cards": st.lists(names, max_size=2)}),
@@ -89,21 +96,10 @@ found = st.builds(
     st.sampled_from([{}, {"device_note": "no GPU"}, {"device_note": "no GPU", "device_note_zh": "没有 GPU"}]),
 )
 def test_a_report_is_the_same_after_json(checks: list[Any], diagnosis: list[Any], more: Any, note: Any) -> None:
-    document = {
-        "challenge": "sdpa",
-        "file": "sdpa.py",
-        "verdict": "rejected",
-        "rung": "solved",
-        "checks": checks,
-        "diagnosis": diagnosis,
-        "score": {"passed": 0, "total": sum(check["required"] for check in checks)},
-        "seconds": 0.25,
-        "seed": 7,
-        "sandbox": ["process"],
-        "device": "cpu",
-        **more,
-        **note,
-    }
+    document: dict[str, Any] = {"challenge": "sdpa", "file": "sdpa.py", "verdict": "rejected", "rung": "solved"}
+    document |= {"score": {"passed": 0, "total": sum(check["required"] for check in checks)}, "checks": checks}
+    document |= {"diagnosis": diagnosis, "seconds": 0.25, "seed": 7, "sandbox": ["process"], "device": "cpu"}
+    document |= more | note
     report = read(GradeReport, document)
     assert grade_report.report_document(report) == document
     assert read(GradeReport, grade_report.report_document(report)) == report
@@ -113,7 +109,7 @@ def tensor(shape: list[int], values: list[Any], dtype: str = "float32") -> Shown
     return ShownTensor(tuple(shape), dtype, tuple(values))
 
 
-def test_a_matrix_is_a_grid_under_its_shape_and_axes() -> None:
+def test_a_tensor_is_a_grid_under_its_shape_and_axes_a_mask_one_of_signs_and_a_large_one_is_cut() -> None:
     assert tensor_lines(tensor([2, 2], [1.0, 0.5, -2.0, 0.0])) == ["[2, 2] float32", "  1  0.5", " -2    0"]
     assert tensor_lines(tensor([2, 1, 2], [1, 0, 1, 0])) == ["[2, 1, 2] float32", "[0] 1  0", "[1] 1  0"]
     known = replace(tensor([1, 2], [1, 2]), axes=("T", "d"))
@@ -121,17 +117,11 @@ def test_a_matrix_is_a_grid_under_its_shape_and_axes() -> None:
     assert tensor_lines(replace(known, axes=("", "d")))[0] == "[1, d=2] float32"
     lines = tensor_lines(tensor([3], [1.0, 2.0, "nan"]), tensor([3], [1.0, 2.5, "nan"]))
     assert lines[1].split() == ["1", "2*", "nan"], "differences are starred"
-
-
-def test_a_mask_is_a_grid_of_signs() -> None:
     mask = tensor([2, 3], [True, False, True, False, False, True], "bool")
     assert tensor_lines(mask) == ["[2, 3] bool, 1 = True", "1 · 1", "· · 1"]
     other = tensor([2, 3], [True, True, True, False, False, True], "bool")
     assert tensor_lines(mask, other)[1:] == ["1  ·* 1 ", "·  ·  1 "]
     assert tensor_lines(tensor([2], [True, False], "bool")) == ["[2] bool", " True  False"]
-
-
-def test_scalars_empty_and_large_tensors() -> None:
     assert tensor_lines(tensor([], [3.25])) == ["[] float32", "3.25"]
     assert tensor_lines(tensor([0, 3], [])) == ["[0, 3] float32", "(empty)"]
     large = tensor_lines(tensor([40, 40], [0.0] * 1600))
@@ -156,12 +146,6 @@ def test_blocks_beside_each_other_fit_the_width_and_lose_nothing(blocks: list[li
     assert sorted("".join(lines).replace(" ", "")) == sorted("".join(map("".join, blocks)))
 
 
-CONTRACT = (
-    "exception timeout memory exited crashed output too-large refused protocol shape dtype values not-finite gradient "
-    "nondeterministic depends-on-earlier-calls forbidden growth mutated aliased missing-entry-point"
-).split()
-
-
 def test_every_reason_of_the_contract_has_words_of_its_own_in_both_languages() -> None:
     assert sorted(REASONS) == sorted(CONTRACT)
     for table in (REASONS, STATUSES, VERDICTS, REACHED):
@@ -174,24 +158,17 @@ def failed(reason: str, message: str, chinese: str = "") -> CheckResult:
     return CheckResult(name="pure", status="fail", reason=reason, message=Localised(message, chinese or message))
 
 
-def test_a_failed_check_begins_with_its_reason_and_the_edge_case_stands_apart() -> None:
-    document: dict[str, Any] = {
-        "name": "pure",
-        "status": "fail",
-        "reason": "mutated",
-        "message": "one key: its value is the answer: changed its argument q in place",
-        "message_zh": "原地修改了参数 q",
-        "counterexample": {"edge_case": "one key: its value is the answer"},
-    }
+def test_a_failed_check_begins_with_its_reason_once_and_the_edge_case_stands_apart() -> None:
+    message = "one key: its value is the answer: changed its argument q in place"
+    document: dict[str, Any] = {"name": "pure", "status": "fail", "reason": "mutated", "message": message}
+    edge_case = {"edge_case": "one key: its value is the answer"}
+    document |= {"message_zh": "原地修改了参数 q", "counterexample": edge_case}
     check = read(CheckResult, document)
     assert told(check, "zh") == "［one key: its value is the answer］改动了输入：原地修改了参数 q"
     assert told(check, "en") == document["message"]
     document["counterexample"]["edge_case_zh"] = "一个 key：它的 value 就是答案"
     assert told(read(CheckResult, document), "zh") == "［一个 key：它的 value 就是答案］改动了输入：原地修改了参数 q"
     assert told(CheckResult(name="loads", status="pass"), "zh") == ""
-
-
-def test_the_chinese_of_a_message_has_its_reason_once_and_no_control_characters() -> None:
     check = replace(failed("exception", "one: ValueError: no"), counterexample=Counterexample(edge_case="one"))
     assert told(check, "zh") == "［one］抛出异常：ValueError: no", "what has no Chinese is said as it is"
     check = failed("values", "an unfair coin", "硬币\x1b[2J不公平")
@@ -234,23 +211,14 @@ def test_what_fails_on_the_second_rung_alone_is_the_next_step() -> None:
     assert unproved(report("hardened", skipped)) == ["device"] and unproved(report("solved", skipped)) == []
 
 
-SHOWN = {"shape": [2, 1], "dtype": "float32", "values": [0.5, 2.0]}
-
-
 def lines_of(shown: dict[str, Any], lang: Lang = "en", width: int = 60) -> list[str]:
     return [line for _, line in counterexample_lines(read(Counterexample, shown), width, lang)]
 
 
 def test_the_failing_call_the_first_wrong_index_and_the_learners_lines_are_named() -> None:
-    shown = {
-        "args": {"x": 1},
-        "calls": [{"call": "prefill"}, {"call": "decode_step"}],
-        "call": 2,
-        "expected": {**SHOWN, "axes": ["", "d"]},
-        "got": {**SHOWN, "values": [0.5, 3.0]},
-        "first_wrong_index": [1, 0],
-        "frames": [{"line": 3, "function": "f", "code": "return x"}],
-    }
+    shown: dict[str, Any] = {"args": {"x": 1}, "calls": [{"call": "prefill"}, {"call": "decode_step"}], "call": 2}
+    shown |= {"expected": {**SHOWN, "axes": ["", "d"]}, "got": {**SHOWN, "values": [0.5, 3.0]}}
+    shown |= {"first_wrong_index": [1, 0], "frames": [{"line": 3, "function": "f", "code": "return x"}]}
     assert lines_of(shown) == [
         "Arguments",
         "x = 1",
@@ -264,10 +232,7 @@ def test_the_failing_call_the_first_wrong_index_and_the_learners_lines_are_named
         "first difference at [1, d=0]",
         "line 3, in f: return x",
     ]
-
-
-def test_none_is_an_answer_and_what_is_not_told_is_not_shown() -> None:
-    assert "None" in "".join(lines_of({"args": {}, "expected": SHOWN, "got": None}))
+    assert "None" in "".join(lines_of({"args": {}, "expected": SHOWN, "got": None})), "None is an answer"
     assert lines_of({"args": {}}) == lines_of({"frames": []}) == []
 
 
@@ -295,27 +260,17 @@ def test_what_was_due_and_what_came_fit_the_width(values: list[float], lang: Lan
     assert all(cells(line) <= width for line in lines_of(shown, lang, width))
 
 
-OUTER = grade_report.CodeLine(9, "sdpa", "return a(q)")
-INNER = grade_report.CodeLine(3, "a", "return b(x)\x1b[2J")
-
-
-@pytest.mark.parametrize(
-    ("lang", "file", "said"),
-    [
-        ("en", "sdpa.py", ["sdpa.py:9, in sdpa: return a(q)", "sdpa.py:3, in a: return b(x)"]),
-        ("en", "", ["line 9, in sdpa: return a(q)", "line 3, in a: return b(x)"]),
-        ("zh", "sdpa.py", ["sdpa.py:9，sdpa 内：return a(q)", "sdpa.py:3，a 内：return b(x)"]),
-        ("zh", "", ["第 9 行，sdpa 内：return a(q)", "第 3 行，a 内：return b(x)"]),
-    ],
-)
-def test_a_frame_is_file_line_function_and_code(lang: Lang, file: str, said: list[str]) -> None:
-    assert list(frame_lines([OUTER, INNER], file, lang)) == said
-
-
-def test_a_recursion_is_told_once_and_counted_and_a_frame_may_have_no_code() -> None:
-    frames = [grade_report.CodeLine(1, "<module>", ""), *[OUTER] * 20]
+def test_a_frame_is_file_line_function_and_code_and_a_recursion_is_counted() -> None:
+    frames: dict[tuple[Lang, str], list[str]] = {
+        ("en", "sdpa.py"): ["sdpa.py:9, in sdpa: return a(q)", "sdpa.py:3, in a: return b(x)"],
+        ("en", ""): ["line 9, in sdpa: return a(q)", "line 3, in a: return b(x)"],
+        ("zh", "sdpa.py"): ["sdpa.py:9，sdpa 内：return a(q)", "sdpa.py:3，a 内：return b(x)"],
+        ("zh", ""): ["第 9 行，sdpa 内：return a(q)", "第 3 行，a 内：return b(x)"],
+    }
+    assert {(lang, file): list(frame_lines([OUTER, INNER], file, lang)) for lang, file in frames} == frames
+    recursion = [grade_report.CodeLine(1, "<module>", ""), *[OUTER] * 20]
     said = ["x.py:1, in <module>:", "x.py:9, in sdpa: return a(q)", "… repeated 19×"]
-    assert list(frame_lines(frames, "x.py", "en")) == said
+    assert list(frame_lines(recursion, "x.py", "en")) == said
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -323,9 +278,6 @@ def test_of_an_error_that_is_due_the_kind_is_shown_and_of_the_one_that_came_the_
     due = {"raised": "ValueError", "text": "the reference's own words"}
     shown = "\n".join(lines_of({"args": {}, "expected": due, "got": {"raised": "TypeError", "text": "mine"}}, lang))
     assert "ValueError" in shown and "own words" not in shown and "mine" in shown
-
-
-entries = st.floats(-1e6, 1e6)
 
 
 def differing(expected: float, actual: float, place: int = 1) -> Counterexample:

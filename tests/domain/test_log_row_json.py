@@ -23,6 +23,9 @@ plain = st.recursive(
     max_leaves=6,
 )
 SIZES = {"float32": 4, "bool": 1, "int64": 8}
+sources = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=[])).map(log_row.clean_source)
+AT = datetime(2026, 6, 1, tzinfo=UTC)
+UNUSABLE: list[Any] = [None, True, -1, 3.5, "x", [], [1], {}, {"a": 1}, 10**30]
 
 
 @st.composite
@@ -43,43 +46,32 @@ counterexamples = st.fixed_dictionaries(
         "values": st.lists(tensors(), max_size=3),
     }
 )
-sources = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=[])).map(log_row.clean_source)
+fields, ints, lists = st.fixed_dictionaries, st.integers, st.lists
+verdicts, rungs = st.sampled_from(["accepted", "rejected"]), st.sampled_from(["none", "solved", "hardened"])
 FIELDS: dict[RowKind, st.SearchStrategy[dict[str, Any]]] = {
-    RowKind.REVIEW: st.fixed_dictionaries(
-        {"rating": st.integers(1, 4)},
-        optional={
-            "points": st.lists(st.integers(0, 9)),
-            "correct": st.booleans(),
-            "elapsed_ms": st.integers(-9, 10**9),
-        },
+    RowKind.REVIEW: fields(
+        {"rating": ints(1, 4)},
+        optional={"points": lists(ints(0, 9)), "correct": st.booleans(), "elapsed_ms": ints(-9, 10**9)},
     ),
-    RowKind.UNDO: st.fixed_dictionaries({"row": names}),
-    RowKind.ATTEMPT: st.fixed_dictionaries(
-        {"verdict": st.sampled_from(["accepted", "rejected"])},
+    RowKind.UNDO: fields({"row": names}),
+    RowKind.ATTEMPT: fields(
+        {"verdict": verdicts},
         optional={
             "sha256": st.binary(min_size=32, max_size=32).map(bytes.hex),
             "source": sources,
-            "rung": st.sampled_from(["none", "solved", "hardened"]),
+            "rung": rungs,
             "seconds": st.floats(0, 1e6),
-            "stored": st.lists(counterexamples, max_size=2),
-            "checks": st.lists(st.fixed_dictionaries({"name": names, "status": names}), max_size=2),
+            "stored": lists(counterexamples, max_size=2),
+            "checks": lists(fields({"name": names, "status": names}), max_size=2),
         },
     ),
-    RowKind.QUIZ: st.fixed_dictionaries({"correct": st.booleans()}),
-    RowKind.MOCK: st.fixed_dictionaries(
-        {"step": names},
-        optional={
-            "item": st.integers(0, 99),
-            "got": st.integers(0, 9),
-            "points": st.lists(st.integers(0, 9), max_size=3),
-        },
+    RowKind.QUIZ: fields({"correct": st.booleans()}),
+    RowKind.MOCK: fields(
+        {"step": names}, optional={"item": ints(0, 99), "got": ints(0, 9), "points": lists(ints(0, 9), max_size=3)}
     ),
-    RowKind.MOCK_CLOCK: st.fixed_dictionaries(
-        {"step": names, "item": st.integers(0, 99), "spent_ms": st.integers(0, 9)}
-    ),
-    RowKind.REPAIR: st.fixed_dictionaries(
-        {"start": names, "verdict": st.sampled_from(["accepted", "rejected"])},
-        optional={"left": st.lists(names, max_size=4), "rung": st.sampled_from(["none", "solved", "hardened"])},
+    RowKind.MOCK_CLOCK: fields({"step": names, "item": ints(0, 99), "spent_ms": ints(0, 9)}),
+    RowKind.REPAIR: fields(
+        {"start": names, "verdict": verdicts}, optional={"left": lists(names, max_size=4), "rung": rungs}
     ),
     RowKind.FIT: st.tuples(
         *(st.floats(low, high) for low, high in zip(LOWEST_WEIGHTS, HIGHEST_WEIGHTS, strict=True))
@@ -132,7 +124,7 @@ def test_a_field_of_another_kind_is_refused_or_kept(row: LogRow, data: st.DataOb
     assert row_of_line(line_of(found)) == found
 
 
-def test_json_that_means_different_things_to_others_is_refused() -> None:
+def test_json_that_means_different_things_to_others_and_other_machines_names_are_refused() -> None:
     too_large = ("[1e999]", "[1" + "0" * 30 + "]", "[9223372036854775808]")
     for text, said in (
         *((number, "too large") for number in too_large),
@@ -142,6 +134,9 @@ def test_json_that_means_different_things_to_others_is_refused() -> None:
     ):
         with pytest.raises(ValueError, match=said):
             log_row.parse(text)
+    assert is_machine("0badc0de")
+    for other in ("", "0badc0d", "0badc0de0", "0BADC0DE", "../../xx", "0badc0de\n", "０badc0de"):
+        assert not is_machine(other)
 
 
 def test_weights_are_those_that_fsrs_takes() -> None:
@@ -170,10 +165,6 @@ def test_a_counterexample_with_a_foreign_part_is_refused(
     assert not log_row.is_counterexample({**stored, key: {"a": 1}})
 
 
-AT = datetime(2026, 6, 1, tzinfo=UTC)
-UNUSABLE: list[Any] = [None, True, -1, 3.5, "x", [], [1], {}, {"a": 1}, 10**30]
-
-
 def test_an_unusable_payload_counts_as_absent() -> None:
     keys = ["rating", "row", "verdict", "rung", "sha256", "source", "stored", "bug", "repairs", "start"]
     payloads: list[Any] = [[], None, 5, "x", *({key: value} for key, value in product(keys, UNUSABLE))]
@@ -183,9 +174,3 @@ def test_an_unusable_payload_counts_as_absent() -> None:
         texts = (row.takes_back, row.source, row.bug, row.works_on, row.text_hash, *row.repairs)
         assert all(isinstance(text, str) for text in texts), payload
         assert row.fixes == "" and log_row.counterexamples_of(row) == [], payload
-
-
-def test_a_machine_is_eight_hexadecimal_digits() -> None:
-    assert is_machine("0badc0de")
-    for other in ("", "0badc0d", "0badc0de0", "0BADC0DE", "../../xx", "0badc0de\n", "０badc0de"):
-        assert not is_machine(other)

@@ -10,27 +10,28 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.text import (
-    all_but_one,
-    cells,
-    escaped,
-    every_of,
-    hidden_in,
-    marked,
-    printable,
-    runs_of,
-    searchable,
-    starting_with,
-    wrapped,
-)
+from attncli.domain import text as texts
+from attncli.domain.text import all_but_one, cells, escaped, every_of, hidden_in, marked, printable, runs_of, searchable
 
 PIECES = [*"注意力机制节省显存KVcache，。、（）“”：；［］a b 1", "KV cache", "attn grade"]
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=80).map("".join)
+HIDDEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+# Signs of Arabic and Syriac that Unicode counts as format characters and that are drawn.
+DRAWN = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
+# Letters and marks without a shape: fillers, joiners, variation selectors.
+SHAPELESS = {0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x3164, 0xFFA0}
+hostile = st.text(
+    st.characters() | st.sampled_from("\x1b\x9b[];m\x07\\\u202e\u200b\u2066\U000e0041\ufe0f\u3164\r\u200c\u200dم👩")
+)
+plain = st.text(
+    st.characters(min_codepoint=0x20, max_codepoint=0x7E) | st.sampled_from("中文，。；“”　《》×√∑αβ₀²ℝ𝐱→≤\n\t")
+)
+STORED = ["自注意力是置换等变的", "KV cache 节省 FLOPs", "Self-attention is permutation-equivariant"]
 
 
 @given(TEXTS, st.integers(12, 60))
 def test_no_line_is_too_wide_and_only_white_space_at_its_end_is_lost(text: str, width: int) -> None:
-    lines = wrapped(text, width)
+    lines = texts.wrapped(text, width)
     assert "".join("".join(lines).split()) == "".join(text.split())
     assert all(cells(line) <= width or len(line.split()) == 1 for line in lines)
 
@@ -38,26 +39,14 @@ def test_no_line_is_too_wide_and_only_white_space_at_its_end_is_lost(text: str, 
 def test_a_line_neither_ends_with_an_opening_mark_nor_begins_with_a_closing_one() -> None:
     sentence = "代码单次运行限时多少秒（总共限时十倍）。［默认值：10；0.1<=x<=3600］"
     for width in range(12, 60):
-        lines = wrapped(sentence, width)
+        lines = texts.wrapped(sentence, width)
         assert not any(line.endswith(("（", "［")) for line in lines)
         assert not any(line.startswith(("）", "。", "］", "；", "：")) for line in lines)
-    assert wrapped("\n  one two three\n", 9) == ["one two", "three"]
-    assert wrapped("- one two three", 9, "  ") == ["- one two", "  three"], "other lines hang"
+    assert texts.wrapped("\n  one two three\n", 9) == ["one two", "three"]
+    assert texts.wrapped("- one two three", 9, "  ") == ["- one two", "  three"], "other lines hang"
 
 
-HIDDEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
-# Signs of Arabic and Syriac that Unicode counts as format characters and that are drawn.
-DRAWN = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
-# Letters and marks without a shape: fillers, joiners, variation selectors.
-SHAPELESS = {0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x3164, 0xFFA0}
 SHAPELESS |= {*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
-
-hostile = st.text(
-    st.characters() | st.sampled_from("\x1b\x9b[];m\x07\\\u202e\u200b\u2066\U000e0041\ufe0f\u3164\r\u200c\u200dم👩")
-)
-plain = st.text(
-    st.characters(min_codepoint=0x20, max_codepoint=0x7E) | st.sampled_from("中文，。；“”　《》×√∑αβ₀²ℝ𝐱→≤\n\t")
-)
 
 
 def is_hidden(char: str) -> bool:
@@ -85,14 +74,7 @@ def test_english_chinese_and_mathematics_are_as_they_were(text: str) -> None:
     assert printable(text) == escaped(text) == marked(text, "?") == text
 
 
-def test_emoji_accents_and_joiners_that_spell_something_are_as_they_were() -> None:
-    for text in ("⚠\ufe0f", "1\ufe0f\u20e3", "❤\ufe0f🔥", "✓ 🎉 😀", "x\u0302", "a\u00a0b"):
-        assert printable(text) == text
-    for text in ("👩\u200d💻", "❤\ufe0f\u200d🔥", "می\u200cخواهم", "क्\u200dष", "ක්\u200dය"):
-        assert printable(text) == text and not hidden_in(text)
-
-
-def test_what_spells_nothing_controls_the_terminal_or_smuggles_a_text_is_left_out() -> None:
+def test_what_spells_nothing_is_left_out_and_emoji_and_joiners_that_spell_something_stay() -> None:
     tags = "".join(chr(0xE0000 + ord(letter)) for letter in "ignore this")
     selectors = "".join(chr(0xE0100 + ord(letter)) for letter in "and this")
     joiners = {"a\u200db": "ab", "👩\u200d": "👩", "👩\u200c💻": "👩💻", "م\u200c\u200cم": "مم", "م\u061c\u200cم": "مم"}
@@ -109,6 +91,10 @@ def test_what_spells_nothing_controls_the_terminal_or_smuggles_a_text_is_left_ou
         assert printable(text) == shown and hidden_in(text)
     assert hidden_in("a\u202eb\u200bc\u202e") == ["\u202e", "\u200b"], "each is named once"
     assert marked("a\x1b[2Jb", "\ufffd") == "a\ufffd[2Jb"
+    for text in ("⚠\ufe0f", "1\ufe0f\u20e3", "❤\ufe0f🔥", "✓ 🎉 😀", "x\u0302", "a\u00a0b"):
+        assert printable(text) == text
+    for text in ("👩\u200d💻", "❤\ufe0f\u200d🔥", "می\u200cخواهم", "क्\u200dष", "ක්\u200dය"):
+        assert printable(text) == text and not hidden_in(text)
 
 
 @given(st.dictionaries(hostile, hostile))
@@ -118,17 +104,11 @@ def test_json_says_the_same_and_acts_on_nothing(document: dict[str, str]) -> Non
     assert not hidden_in(text)
 
 
-STORED = [
-    "自注意力是置换等变的",
-    "KV cache 节省 FLOPs",
-    "Self-attention is permutation-equivariant",
-    "除以 √d_k 的原因",
-    "日本語のカナ",
-]
+STORED += ["除以 √d_k 的原因", "日本語のカナ"]
 
 
 def match_expression(query: str) -> str:
-    return every_of(starting_with(run) for run in runs_of(query))
+    return every_of(texts.starting_with(run) for run in runs_of(query))
 
 
 def found(query: str) -> list[int]:

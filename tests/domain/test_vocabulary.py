@@ -49,14 +49,11 @@ def test_of_two_that_are_due_together_the_shorter_interval_comes_first() -> None
     assert waiting([]) == {}
 
 
-def test_every_bundled_track_is_known_and_has_a_title_of_its_own_in_both_languages() -> None:
+def test_every_bundled_track_has_a_title_of_its_own_in_both_languages_and_own_ones_come_last() -> None:
     assert {yaml.parent.parent.name for yaml in bundled_impl().glob("*/*/challenge.yaml")} <= TRACKS.keys()
     for lang in ("en", "zh"):
         assert len({title[lang] for title in TRACKS.values()}) == len(TRACKS)
     assert all(title.en != title.zh for title in TRACKS.values()) and track_title("embeddings").zh == "词嵌入"
-
-
-def test_own_tracks_are_called_like_their_folders_and_come_last() -> None:
     in_order = ["attention", "cache", "serving", "another", "mine"]
     assert sorted(["mine", "serving", "another", "cache", "attention"], key=reading_order) == in_order
     assert track_title("mine") == Localised("mine", "mine")

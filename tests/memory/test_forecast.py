@@ -18,6 +18,10 @@ from attncli.memory.scheduler import DEFAULT_DECAY, retrievability
 TODAY, INTERVIEW = 1000, 1014
 CURVES = likely(weigh([]))
 OUTLOOK = forecast.Outlook(INTERVIEW, middle(CURVES), StabilityGrowth(), *StabilityGrowth().fresh(), 1000)
+minutes_of_days = st.lists(st.integers(0, 20), min_size=1, max_size=14)
+trials = st.lists(st.builds(forecast.Trial, st.floats(0.001, 500), st.integers(1, 400), st.booleans()), max_size=60)
+START = datetime(2026, 1, 1, tzinfo=UTC)
+later_reviews = st.lists(st.tuples(st.integers(1, 60), st.integers(1, 4)), max_size=8)
 
 
 def unseen(id: str, weight: float) -> Item:
@@ -34,9 +38,6 @@ def decks(draw: st.DrawFn) -> list[Item]:
     size = draw(st.integers(0, 25))
     old = [seen(f"s{n}", draw(weights), draw(st.floats(0.1, 200)), draw(st.integers(0, 60))) for n in range(size)]
     return old + [unseen(f"n{n}", draw(weights)) for n in range(draw(st.integers(0, 25)))]
-
-
-minutes_of_days = st.lists(st.integers(0, 20), min_size=1, max_size=14)
 
 
 def seconds_of(minutes: list[int]) -> dict[int, float]:
@@ -87,19 +88,16 @@ def test_what_is_asked_most_comes_first_and_reviews_before_new_cards_of_the_same
     assert [item.id for item in study_order(deck, TODAY, OUTLOOK, passing=False)] == ["s4", "n4", "s1", "n1"]
 
 
-def test_own_cards_come_first_and_in_the_last_days_only_they_and_must_know_ones_are_new() -> None:
+def test_own_cards_come_first_and_in_the_last_days_others_are_new_if_planned_four_to_seven_days_ahead() -> None:
     own, must = replace(unseen("own", 0.25), own=True), replace(unseen("must", 4), must_know=True)
     deck = [unseen("n4", 4), seen("s4", 4, 1, 30), must, own]
     assert [item.id for item in study_order(deck, TODAY, OUTLOOK, passing=False)] == ["own", "s4", "n4", "must"]
     for day in range(INTERVIEW - 3, INTERVIEW):
         assert {item.id for item in study_order(deck, day, OUTLOOK, passing=True)} == {"own", "must", "s4"}
-
-
-@pytest.mark.parametrize(("set_before", "has_new"), [(2, False), (3, False), (4, True), (7, True), (8, False)])
-def test_a_plan_made_four_to_seven_days_ahead_has_new_cards_to_the_end(set_before: int, has_new: bool) -> None:
-    outlook = replace(OUTLOOK, set_day=INTERVIEW - set_before)
-    for day in range(INTERVIEW - min(3, set_before), INTERVIEW):
-        assert bool([*study_order([unseen("n4", 4)], day, outlook, passing=True)]) is has_new
+    for set_before, has_new in ((2, False), (3, False), (4, True), (7, True), (8, False)):
+        outlook = replace(OUTLOOK, set_day=INTERVIEW - set_before)
+        for day in range(INTERVIEW - min(3, set_before), INTERVIEW):
+            assert bool([*study_order([unseen("n4", 4)], day, outlook, passing=True)]) is has_new
 
 
 @given(decks(), st.integers(1, 40), st.integers(8, 30))
@@ -117,12 +115,16 @@ def test_a_card_that_does_not_fit_gives_way_until_the_day_is_nine_tenths_full() 
     assert day.new == ("n0",) and len(day.cards) == 4
 
 
-def test_in_the_last_pass_a_minute_goes_where_it_raises_recall_most() -> None:
+def test_in_the_last_pass_a_minute_goes_where_it_raises_recall_most_and_not_to_one_day() -> None:
     deck = [seen("well", 4, 300, 2), seen("fading", 4, 3, 20), seen("rare", 0.5, 3, 20)]
     eve = INTERVIEW - 1
     assert [item.id for item in study_order(deck, eve, OUTLOOK, passing=True)] == ["fading", "rare", "well"]
     gains = [OUTLOOK.gain(item, eve) for item in study_order(deck, eve, OUTLOOK, passing=True)]
     assert gains == sorted(gains, reverse=True)
+    deck = [seen(f"s{n}", 1, 30, 10) for n in range(120)]
+    days, _ = play_through(deck, OUTLOOK, dict.fromkeys(range(TODAY, INTERVIEW), 600.0))
+    passing = [len(day.cards) for day in days if day.is_last_pass]
+    assert len(passing) == 3 and max(passing) <= 40
 
 
 def test_studying_raises_the_forecast_and_more_time_raises_it_further() -> None:
@@ -135,13 +137,6 @@ def test_studying_raises_the_forecast_and_more_time_raises_it_further() -> None:
 
     assert forecast.expected_recall(weights, forecast.thirds_as_now(deck, CURVES), OUTLOOK).recall == 0
     assert 0 < foretold(2) < foretold(6) < foretold(20)
-
-
-def test_the_last_pass_is_spread_over_its_days_and_not_piled_on_the_last() -> None:
-    deck = [seen(f"s{n}", 1, 30, 10) for n in range(120)]
-    days, _ = play_through(deck, OUTLOOK, dict.fromkeys(range(TODAY, INTERVIEW), 600.0))
-    passing = [len(day.cards) for day in days if day.is_last_pass]
-    assert len(passing) == 3 and max(passing) <= 40
 
 
 def test_the_thirds_hold_every_curve_once_from_the_steepest_on() -> None:
@@ -160,9 +155,6 @@ def test_of_very_many_cards_the_plan_is_that_of_those_it_can_reach() -> None:
     days, after = play_through(many, outlook, seconds)
     assert days == play_through(few, outlook, seconds)[0]
     assert [item.id for item in after] == [item.id for item in many]
-
-
-trials = st.lists(st.builds(forecast.Trial, st.floats(0.001, 500), st.integers(1, 400), st.booleans()), max_size=60)
 
 
 @settings(max_examples=40)
@@ -191,10 +183,6 @@ def test_the_learner_s_own_reviews_move_the_curve_to_where_they_forget(scale: fl
     for ratio in (0.5, 1.5, 4.0):
         off = abs(found.recall(1, ratio) - truth.recall(1, ratio))
         assert off < 0.04 and off < abs(before.recall(1, ratio) - truth.recall(1, ratio))
-
-
-START = datetime(2026, 1, 1, tzinfo=UTC)
-later_reviews = st.lists(st.tuples(st.integers(1, 60), st.integers(1, 4)), max_size=8)
 
 
 @given(st.integers(2, 4), later_reviews)
@@ -227,9 +215,7 @@ def test_a_card_forgotten_and_learned_again_is_that_of_py_fsrs(stability: float,
 
 
 @given(st.floats(0.05, 300), st.floats(1, 10), st.integers(1, 90), st.floats(0, 1))
-def test_the_expected_stability_lies_between_forgetting_and_recalling(
-    stability: float, difficulty: float, elapsed_days: int, recall: float
-) -> None:
+def test_expected_stability_lies_between(stability: float, difficulty: float, elapsed_days: int, recall: float) -> None:
     growth = StabilityGrowth()
     low, high = sorted(growth.rated(stability, difficulty, elapsed_days, rating) for rating in (1, 3))
     assert low * (1 - 1e-9) <= growth.expected(stability, difficulty, elapsed_days, recall) <= high * (1 + 1e-9)

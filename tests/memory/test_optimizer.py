@@ -20,6 +20,10 @@ from known_memories import FIRST_DAY, LONG_MEMORY, PUBLISHED, SHORT_MEMORY, revi
 
 from .conftest import policy
 
+TODAY = FIRST_DAY + 180
+PUBLISHED_POLICY, LONG_POLICY = policy(fuzz=False), policy(fuzz=False, parameters=LONG_MEMORY)
+CARDS = [(f"card-{n}", history) for n, history in enumerate(reviews_of_a_learner(PUBLISHED, 1, cards=400))]
+
 
 def log_loss(weights: tuple[float, ...], histories: Sequence[History]) -> float:
     items = optimizer._items(fsrs_rs_python, histories)
@@ -82,11 +86,8 @@ def test_a_fit_in_force_is_judged_by_what_came_after_it() -> None:
     with pytest.raises(NothingFound, match=said):
         fit(histories, first.parameters, last_day)
     again = fit(histories, SHORT_MEMORY, last_day - 40)
-    after = sum(
-        later[0] > earlier[0] and later[0] > last_day - 40
-        for history in histories
-        for earlier, later in pairwise(history)
-    )
+    days = [(one[0], later[0]) for history in histories for one, later in pairwise(history)]
+    after = sum(later > max(earlier, last_day - 40) for earlier, later in days)
     assert again.judged.held_back == after and again.judged.is_better
 
 
@@ -104,11 +105,6 @@ def test_where_the_fitter_finds_nothing_the_published_weights_stay() -> None:
     assert optimizer._fitted(fsrs_rs_python, longer) == PUBLISHED
     far_apart = [[(FIRST_DAY, 3), (FIRST_DAY + 60_000, 3), (FIRST_DAY + 61_000, 3)]] * NEEDED_REVIEWS
     assert not fit(far_apart, ()).judged.is_better
-
-
-TODAY = FIRST_DAY + 180
-PUBLISHED_POLICY, LONG_POLICY = policy(fuzz=False), policy(fuzz=False, parameters=LONG_MEMORY)
-CARDS = [(f"card-{n}", history) for n, history in enumerate(reviews_of_a_learner(PUBLISHED, 1, cards=400))]
 
 
 def test_first_intervals_are_those_of_a_new_card_without_steps() -> None:

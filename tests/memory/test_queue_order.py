@@ -10,6 +10,10 @@ from attncli.domain.vocabulary import KINDS, LEVELS
 from attncli.memory import queue_order
 from attncli.memory.queue_order import LEARN_SECONDS, REVIEW_SECONDS, Traits, Unseen, fitting, mixed, usual_seconds
 
+traits = st.lists(st.builds(Traits, st.sampled_from("aabcd"), st.sampled_from(["qa", "qa", "cloze"]), st.booleans()))
+left = st.floats(-3600, 960 * 60)
+due, took = st.integers(0, 500), st.floats(2, 300)
+
 
 @given(st.integers(0, 30), st.integers(0, 30))
 def test_spreading_keeps_both_orders_and_never_bunches(main: int, others: int) -> None:
@@ -52,31 +56,19 @@ def test_no_kind_waits_for_another_to_end(questions: int, numbers: int, choices:
 
 
 def test_core_cards_come_first_then_easier_ones_and_topics_take_turns() -> None:
-    cards = [
-        Unseen("a1", "a", False, "screen", 0),
-        Unseen("a2", "a", True, "research", 1),
-        Unseen("a3", "a", True, "screen", 2),
-        Unseen("b1", "b", True, "onsite", 0),
-        Unseen("b2", "b", False, "screen", 1),
-    ]
+    of_a = [("a1", False, "screen", 0), ("a2", True, "research", 1), ("a3", True, "screen", 2)]
+    cards = [Unseen(id, id[0], *told) for id, *told in (*of_a, ("b1", True, "onsite", 0), ("b2", False, "screen", 1))]
     assert queue_order.introduction_order(cards) == ["a3", "b1", "a2", "a1", "b2"]
 
 
 def test_before_an_interview_what_is_asked_most_comes_first_whatever_its_topic() -> None:
+    core = [("a1", True, "onsite", 0), ("a2", True, "onsite", 1), ("b1", True, "onsite", 0), ("b2", True, "screen", 1)]
     cards = [
-        Unseen("a1", "a", True, "onsite", 0),
-        Unseen("a2", "a", True, "onsite", 1),
-        Unseen("b1", "b", True, "onsite", 0),
-        Unseen("b2", "b", True, "screen", 1),
-        Unseen("c1", "c", False, "research", 0),
-        Unseen("c2", "c", False, "onsite", 1),
+        Unseen(id, id[0], *told) for id, *told in (*core, ("c1", False, "research", 0), ("c2", False, "onsite", 1))
     ]
     assert queue_order.asked_order(cards) == ["b2", "a1", "b1", "a2", "c2", "c1"]
     weights = [queue_order.asked_weight(card.core, card.level) for card in cards]
     assert weights == [3, 3, 3, 4, 0.5, 1] and queue_order.asked_weight(False, "unheard-of") == 1
-
-
-traits = st.lists(st.builds(Traits, st.sampled_from("aabcd"), st.sampled_from(["qa", "qa", "cloze"]), st.booleans()))
 
 
 def alternated(cards: list[Traits]) -> list[tuple[int, Traits]]:
@@ -111,18 +103,12 @@ def test_the_last_pass_is_as_long_as_the_seen_cards_take(seen_seconds: float, se
     assert [queue_order.pass_days(seconds, 600) for seconds in (0, 600, 601, 1800)] == [1, 1, 2, 3]
 
 
-left = st.floats(-3600, 960 * 60)
-due, took = st.integers(0, 500), st.floats(2, 300)
-
-
 @given(left, due, took, took)
-def test_what_fits_takes_no_more_than_is_left_and_nothing_new_where_a_review_waits(
-    seconds: float, due: int, learn: float, review: float
-) -> None:
+def test_what_fits_takes_no_more_than_is_left(seconds: float, due: int, learn: float, review: float) -> None:
     for waiting in (due, 0):
         reviews, new = fitting(seconds, waiting, learn, review)
         assert (reviews, new) == (0, 0) or reviews * review + new * learn <= seconds + 1e-6
-        assert reviews == waiting or new == 0
+        assert reviews == waiting or new == 0, "nothing is new where a review waits"
 
 
 def test_without_a_log_a_card_takes_what_is_usual_and_a_log_of_its_own_is_believed_in_time() -> None:

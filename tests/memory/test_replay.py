@@ -6,7 +6,6 @@ import random
 from datetime import UTC, datetime, timedelta
 from random import Random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +19,13 @@ from .conftest import policy
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 CALENDAR = StudyCalendar(zone=UTC)
 SCHEDULER = Scheduler(policy())
+NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
+TAGS = st.sampled_from(["flag", "hard", "面试"])
+ACTS = st.one_of(
+    st.tuples(st.just(RowKind.TAG), st.fixed_dictionaries({"tag": TAGS, "on": st.booleans()})),
+    st.tuples(st.just(RowKind.NOTE), st.fixed_dictionaries({"text": st.sampled_from(["", "a", "b"])})),
+)
+EASY, GOOD, HARD, AGAIN = Rating.EASY, Rating.GOOD, Rating.HARD, Rating.AGAIN
 
 
 def row(number: int, kind: RowKind, hours: float, **payload: object) -> LogRow:
@@ -67,14 +73,6 @@ def test_eight_lapses_make_a_leech() -> None:
     assert after is not None and after.lapses == 8 and is_leech(after)
 
 
-NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
-TAGS = st.sampled_from(["flag", "hard", "面试"])
-ACTS = st.one_of(
-    st.tuples(st.just(RowKind.TAG), st.fixed_dictionaries({"tag": TAGS, "on": st.booleans()})),
-    st.tuples(st.just(RowKind.NOTE), st.fixed_dictionaries({"text": st.sampled_from(["", "a", "b"])})),
-)
-
-
 def rows_of(acts: list[tuple[RowKind, dict[str, object]]]) -> list[LogRow]:
     return [
         LogRow(f"r{n:03d}", "m", kind, "att-01", NOON + timedelta(minutes=n), 739000, payload)
@@ -101,11 +99,8 @@ def test_an_act_that_was_taken_back_never_was(acts, data) -> None:
     undone = data.draw(st.sampled_from(rows))
     undo = LogRow("u", "m", RowKind.UNDO, "att-01", NOON + timedelta(days=1), 739001, {"row": undone.id})
     assert fold_annotation([undo, *rows]) == fold_annotation([row for row in rows if row is not undone])
-
-
-def test_rows_that_say_nothing_count_as_absent() -> None:
     odd = rows_of([(RowKind.TAG, {}), (RowKind.TAG, {"tag": 3}), (RowKind.NOTE, {"text": None}), (RowKind.NOTE, {})])
-    assert fold_annotation(odd) == Annotation()
+    assert fold_annotation(odd) == Annotation(), "rows that say nothing count as absent"
 
 
 def log(*events: str) -> list[LogRow]:
@@ -126,22 +121,16 @@ def log(*events: str) -> list[LogRow]:
     return rows
 
 
-EASY, GOOD, HARD, AGAIN = Rating.EASY, Rating.GOOD, Rating.HARD, Rating.AGAIN
-
-
-@pytest.mark.parametrize(
-    ("events", "ratings"),
-    [
+def test_evidence_becomes_a_rating() -> None:
+    for events, ratings in (
         *(("start ok", [EASY]), ("ok", [GOOD]), ("start +ok", [GOOD]), ("start no ok", [GOOD])),
         *(("no no no ok", [HARD]), ("start hint ok", [HARD]), ("solution ok", [AGAIN]), ("solution +ok", [HARD])),
         *(("ok solution +start ok", [GOOD, EASY]), ("ok ok", [GOOD]), ("ok:same +ok:same", [GOOD]), ("no no", [])),
         *(("ok:same +start ok:same", [GOOD, EASY]), ("start solved", [EASY]), ("solved +hardened", [GOOD])),
         *(("solved ++hardened", [GOOD, GOOD]), ("hardened +hardened", [GOOD, GOOD]), ("solved +solved", [GOOD, GOOD])),
         *(("solved +hardened +solved", [GOOD, GOOD]), ("short", [GOOD]), ("no no no short", [HARD])),
-    ],
-)
-def test_evidence_becomes_a_rating(events: str, ratings: list[Rating]) -> None:
-    assert [rating for _, rating in replay.solved_reviews(log(*events.split()))] == ratings
+    ):
+        assert [rating for _, rating in replay.solved_reviews(log(*events.split()))] == ratings, events
 
 
 def test_a_solved_challenge_comes_back_after_days_and_an_unsolved_one_is_not_scheduled() -> None:

@@ -14,6 +14,7 @@ from moved_clock import Clock
 from ..support.interviews import write_bank, write_impl
 
 Open = Callable[..., Workspace]
+MakeCard = Callable[[str], str]
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,6 +15,8 @@ from attncli.practice.assistant import AssistantSession
 from attncli.practice.workspace import Workspace
 from moved_clock import Clock
 
+from .conftest import Open
+
 ANSWERS: dict[str, dict[str, Any]] = {
     "att-01": {"text": "The variance is d."},
     "att-02": {"numbers": [1]},
@@ -24,8 +25,6 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "kv-02": {"numbers": [1, 2, 3]},
     "kv-03": {"numbers": [1]},
 }
-
-Open = Callable[..., Workspace]
 
 
 @pytest.fixture
@@ -111,12 +110,9 @@ def test_points_are_for_cards_that_are_not_marked(tutor: AssistantSession) -> No
     assert tutor.workspace.store.log.of_kind(RowKind.REVIEW)[-1].payload["points"] == [0, 2]
 
 
-def test_a_named_card_is_asked_though_it_is_suspended(tutor: AssistantSession) -> None:
+def test_a_suspended_card_is_asked_by_name_and_weak_ones_by_topic(tutor: AssistantSession, moving_clock: Clock) -> None:
     record.hold(tutor.workspace, RowKind.SUSPEND, "kv-03")
     assert review(tutor, card="kv-03") == review(tutor, card="kv-03") == "kv-03"
-
-
-def test_weak_cards_come_by_topic_and_end(tutor: AssistantSession, moving_clock: Clock) -> None:
     for card in ("att-01", "kv-01"):
         review(tutor, Rating.AGAIN, card=card)
     moving_clock.move(days=2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,8 +29,13 @@ from attncli.practice.workspace import Workspace
 from moved_clock import Clock
 
 from ..domain.test_statement import challenge
+from .conftest import MakeCard, Open
 
-Open = Callable[..., Workspace]
+QUESTIONS = (
+    FollowUp(Localised("And 0?", "0 呢？"), Localised("It is 0.", "还是 0。"), "att-01"),
+    FollowUp(Localised("And 1?", "1 呢？"), Localised("It is 2.", "是 2。")),
+)
+cases = st.lists(st.dictionaries(st.sampled_from(["check", "draws"]), st.integers() | st.text()), max_size=3)
 
 
 def report(verdict: str = "accepted", **more: Any) -> GradeReport:
@@ -60,9 +64,7 @@ def test_a_starter_has_the_signature_the_statement_and_no_body(open_workspace: O
     assert "返回输入的两倍。" in start_challenge(chinese, "double").path.read_text(encoding="utf-8")
 
 
-def test_without_room_the_old_file_stays_and_no_part_of_a_new_one(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_room_no_part_of_a_file_is_written(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     path = start_challenge(workspace, "double").path
     path.write_text("my work", encoding="utf-8")
 
@@ -80,7 +82,7 @@ def test_without_room_the_old_file_stays_and_no_part_of_a_new_one(
     assert not path.exists() and start_challenge(workspace, "double").path == path
 
 
-def test_a_file_is_never_overwritten(workspace: Workspace) -> None:
+def test_a_file_is_never_overwritten_and_lies_in_any_folder_that_can_be(workspace: Workspace, tmp_path: Path) -> None:
     path = start_challenge(workspace, "double").path
     path.write_text("my work", encoding="utf-8")
     with pytest.raises(UsageError, match=f"{path} already exists") as refusal:
@@ -89,9 +91,6 @@ def test_a_file_is_never_overwritten(workspace: Workspace) -> None:
     kept = [start_challenge(workspace, "double", force=True).kept for _ in range(2)]
     assert kept == [path.with_name("double.1.py"), path.with_name("double.2.py")]
     assert kept[0] is not None and kept[0].read_text(encoding="utf-8") == "my work"
-
-
-def test_another_folder_can_be_named_and_an_impossible_one_is_refused(workspace: Workspace, tmp_path: Path) -> None:
     assert start_challenge(workspace, "double", tmp_path / "a" / "b").path == tmp_path / "a" / "b" / "double.py"
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="move that file out of the way"):
@@ -124,12 +123,18 @@ def test_a_damaged_reference_is_said(workspace: Workspace, small_impl: Path) -> 
             use(workspace, "double")
 
 
-def test_hints_come_one_by_one_and_start_over_once_solved(workspace: Workspace) -> None:
+def test_hints_come_one_by_one_and_start_over_once_solved_and_a_solution_read_is_forgotten(
+    open_workspace: Open,
+) -> None:
+    workspace, reader = open_workspace(), open_workspace("reader")
     hints = [next_hint(workspace, "double") for _ in range(4)]
     assert [(hint.number, hint.again) for hint in hints] == [(1, False), (2, False), (3, False), (3, True)]
     assert hints[1].text.zh == "与自身相加。" and hints[0].total == 3
     record_attempt(workspace, report(), "x + x")
     assert next_hint(workspace, "double").number == 1
+    assert "return x + x" in show_solution(reader, "double")
+    record_attempt(reader, report(), "x + x")
+    assert ratings(reader) == [Rating.AGAIN]
 
 
 def test_an_attempt_keeps_verdict_checks_and_code(workspace: Workspace) -> None:
@@ -145,12 +150,7 @@ def test_an_attempt_keeps_verdict_checks_and_code(workspace: Workspace) -> None:
     assert workspace.store.log.length() == 1, "a failed judge is no attempt"
 
 
-@given(
-    st.text(),
-    st.text(max_size=300),
-    st.integers(-(10**30), 10**30),
-    st.lists(st.dictionaries(st.sampled_from(["check", "draws"]), st.integers() | st.text()), max_size=3),
-)
+@given(st.text(), st.text(max_size=300), st.integers(-(10**30), 10**30), cases)
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_is_graded_makes_a_row_that_any_machine_takes(
     workspace: Workspace, source: str, reason: str, seed: int, stored: list[dict[str, object]]
@@ -161,14 +161,6 @@ def test_whatever_is_graded_makes_a_row_that_any_machine_takes(
 
 
 def test_solving_schedules_by_evidence_and_brings_the_challenge_back(workspace: Workspace, moving_clock: Clock) -> None:
-    told = {"id": "double", "track": "basics", "level": 1, "title": "加倍", "standing": "new"}
-    assert standings(workspace)[0].document("zh") == {
-        **told,
-        "standing": "new",
-        "due": None,
-        "fixed": 0,
-        "tests": "new",
-    }
     start_challenge(workspace, "double")
     next_hint(workspace, "double")
     record_attempt(workspace, report(rung="solved"), "x + x")
@@ -182,12 +174,6 @@ def test_solving_schedules_by_evidence_and_brings_the_challenge_back(workspace: 
     assert workspace.store.schedules.get("double") == schedule
 
 
-def test_having_read_the_solution_counts_as_forgotten(workspace: Workspace) -> None:
-    assert "return x + x" in show_solution(workspace, "double")
-    record_attempt(workspace, report(), "x + x")
-    assert ratings(workspace) == [Rating.AGAIN]
-
-
 def test_the_last_accepted_code_is_kept_for_the_summary(workspace: Workspace) -> None:
     assert challenges.written(workspace).solved == () and solving_source(workspace, "double") is None
     for verdict, source in (("accepted", "first"), ("accepted", "second"), ("rejected", "third")):
@@ -197,7 +183,7 @@ def test_the_last_accepted_code_is_kept_for_the_summary(workspace: Workspace) ->
     assert solving_source(workspace, "double") == "second"
 
 
-def test_a_card_with_a_challenge_s_id_has_a_history_apart(open_workspace: Open, qa_card: Callable[[str], str]) -> None:
+def test_a_card_with_a_challenge_s_id_has_a_history_apart(open_workspace: Open, qa_card: MakeCard) -> None:
     first = open_workspace()
     record_attempt(first, report(checks=[]), "x")
     solved = first.store.schedules.get("double")
@@ -225,25 +211,13 @@ def test_an_attempt_can_be_taken_back_and_a_hint_cannot(workspace: Workspace) ->
         take_back(workspace)
 
 
-QUESTIONS = (
-    FollowUp(Localised("And 0?", "0 呢？"), Localised("It is 0.", "还是 0。"), "att-01"),
-    FollowUp(Localised("And 1?", "1 呢？"), Localised("It is 2.", "是 2。")),
-)
-
-
-def test_questions_come_with_their_answers_and_cards() -> None:
+def test_after_solving_come_questions_with_answers_and_cards_and_the_next_challenge() -> None:
     asked = replace(challenge(), follow_ups=QUESTIONS)
     assert list(asked_next(asked, "en")) == [
         "What interviewers ask next:",
-        "  1. And 0?",
-        "     It is 0.  → att-01",
-        "  2. And 1?",
-        "     It is 2.",
+        *("  1. And 0?", "     It is 0.  → att-01", "  2. And 1?", "     It is 2."),
     ]
     assert list(asked_next(asked, "zh"))[:3] == ["面试官接着会问：", "  1. 0 呢？", "     还是 0。  → att-01"]
-
-
-def test_a_challenge_without_questions_names_the_reference_and_the_next_one() -> None:
     following = replace(challenge(), id="triple", title=Localised("Tripling", "三倍"))
     assert list(asked_next(challenge(), "en")) == []
     reference, after = after_solving(challenge(), following, "en")

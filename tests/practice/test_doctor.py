@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,12 +15,14 @@ from attncli.domain.log_row import LogRow, Rating, RowKind
 from attncli.errors import StoreError, UsageError
 from attncli.practice import doctor, record
 from attncli.practice.backups import BEFORE_RESTORE, DAILY, copies, daily_copy, keep_copy, write_copy
-from attncli.practice.workspace import Workspace
 from attncli.store.history import Entry, read
 from attncli.store.old_database import rows_of_database
 from moved_clock import Clock
 
-Open = Callable[..., Workspace]
+from .conftest import Open
+
+AT = datetime(2026, 6, 1, 12, tzinfo=UTC)
+ROWS = [LogRow(f"{n:04}", "m", RowKind.REVIEW, "card", AT, AT.toordinal(), {"rating": 3}) for n in range(30)]
 
 
 def test_a_damaged_line_is_named_with_file_and_line(open_workspace: Open) -> None:
@@ -38,8 +39,12 @@ def test_a_damaged_line_is_named_with_file_and_line(open_workspace: Open) -> Non
     assert [str(damage) for damage in found.damages] == [f"{file}:1: the checksum does not match"]
 
 
-def test_rebuilding_keeps_every_schedule(open_workspace: Open) -> None:
+def test_rebuilding_keeps_every_schedule_and_versions_and_the_bank_are_told(open_workspace: Open) -> None:
     workspace = open_workspace()
+    assert doctor.bank_health(workspace) == {"cards": 6, "topics": 2, "challenges": 1, "problems": []}
+    found = doctor.versions()
+    assert found["attncli"] == __version__ and found["fsrs"][0].isdigit()
+    assert doctor._version("no-such-library-anywhere") == "-"
     for card, rating in (("att-01", Rating.GOOD), ("kv-01", Rating.EASY), ("att-01", Rating.HARD)):
         record.answer(workspace, card, rating)
     before = dict(workspace.store.schedules.all())
@@ -48,14 +53,9 @@ def test_rebuilding_keeps_every_schedule(open_workspace: Open) -> None:
     assert dict(open_workspace().store.schedules.all()) == before
 
 
-def test_versions_and_the_bank_are_told(workspace: Workspace) -> None:
-    found = doctor.versions()
-    assert found["attncli"] == __version__ and found["fsrs"][0].isdigit()
-    assert doctor._version("no-such-library-anywhere") == "-"
-    assert doctor.bank_health(workspace) == {"cards": 6, "topics": 2, "challenges": 1, "problems": []}
-
-
-def test_the_first_review_of_a_study_day_is_followed_by_a_copy(open_workspace: Open, moving_clock: Clock) -> None:
+def test_the_first_review_of_a_study_day_is_followed_by_a_copy_and_reading_by_none(
+    open_workspace: Open, moving_clock: Clock
+) -> None:
     for days, count in ((0, 1), (0, 1), (1, 2)):
         moving_clock.move(days=days)
         with open_workspace() as workspace:
@@ -63,10 +63,7 @@ def test_the_first_review_of_a_study_day_is_followed_by_a_copy(open_workspace: O
         kept = sorted(file.name for file in workspace.home.backups.iterdir())
         assert len(kept) == count and kept[-1] == f"{moving_clock():%Y-%m-%d}-daily.jsonl"
     assert copies(workspace.home.backups)[0].name[:10] == moving_clock().date().isoformat()
-
-
-def test_reading_keeps_no_copy_and_one_that_cannot_be_kept_stops_nothing(open_workspace: Open) -> None:
-    workspace = open_workspace()
+    workspace = open_workspace("another")
     assert not workspace.home.backups.exists()
     record.answer(workspace, "att-01", Rating.GOOD)
     workspace.keep_daily_copy(largest_bytes=10)
@@ -77,10 +74,6 @@ def test_reading_keeps_no_copy_and_one_that_cannot_be_kept_stops_nothing(open_wo
         full.home.backups.write_text("in the way")
         record.answer(full, "att-01", Rating.GOOD)
     assert doctor.database_health(full.home).rows == 1
-
-
-AT = datetime(2026, 6, 1, 12, tzinfo=UTC)
-ROWS = [LogRow(f"{n:04}", "m", RowKind.REVIEW, "card", AT, AT.toordinal(), {"rating": 3}) for n in range(30)]
 
 
 @pytest.fixture

@@ -46,6 +46,9 @@ BUILDS = {
     "": "",
 }
 WITHOUT, WITH_CUDA, *_ = BUILDS
+FOLDER = bundled_impl() / "attention" / "softmax-stable"
+PATIENCE_SECONDS = 20
+SPEC = {"id": "softmax-stable", "version": 1, "entry": ["softmax"], "required": ["loads", "matches-reference"]}
 
 
 @pytest.fixture
@@ -76,26 +79,20 @@ def test_where_there_is_no_gpu_or_no_cuda_one_line_says_so(machine: Any) -> None
         device_for(PLACED, "cuda")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("challenge", "auto", "cuda"),
-    [
-        (KERNEL, ("cuda", True), ("cuda", False)),
-        (MEMORY, ("cuda", True), ("cuda", False)),
-        (PLACED, ("cpu", False), ("cuda", False)),
-        (NUMBERS, ("cpu", False), ("cpu", False)),
-    ],
-    ids=["kernel", "memory", "placed", "numbers"],
-)
-def test_auto_takes_a_gpu_where_it_gains(machine: Any, challenge: Any, auto: Any, cuda: Any) -> None:
-    known = (challenge.kernel, challenge.required)
-    assert runs_on_gpu(*known) or not gains_by_gpu(*known)
-    machine(True, WITH_CUDA)
-    assert device_for(challenge, "auto") == auto
-    assert device_for(challenge, "cuda") == cuda
-    assert device_for(challenge, "cpu") == ("cpu", False)
-    for there, build in ((False, WITH_CUDA), (True, WITHOUT)):
-        machine(there, build)
-        assert device_for(challenge, "auto") == ("cpu", False), "auto never fails for want of a GPU"
+def test_auto_takes_a_gpu_where_it_gains(machine: Any) -> None:
+    gpu, cpu = ("cuda", False), ("cpu", False)
+    for challenge, auto, cuda in (
+        *((KERNEL, ("cuda", True), gpu), (MEMORY, ("cuda", True), gpu)),
+        *((PLACED, cpu, gpu), (NUMBERS, cpu, cpu)),
+    ):
+        known = (challenge.kernel, challenge.required)
+        assert runs_on_gpu(*known) or not gains_by_gpu(*known)
+        machine(True, WITH_CUDA)
+        chosen = [device_for(challenge, device) for device in ("auto", "cuda", "cpu")]  # type: ignore[arg-type]
+        assert chosen == [auto, cuda, cpu]
+        for there, build in ((False, WITH_CUDA), (True, WITHOUT)):
+            machine(there, build)
+            assert device_for(challenge, "auto") == cpu, "auto never fails for want of a GPU"  # type: ignore[arg-type]
 
 
 def test_no_torch_is_loaded_to_choose() -> None:
@@ -145,10 +142,7 @@ def test_a_counterexample_can_be_typed_back(workspace: Workspace) -> None:
     whole = tensor(torch.zeros(4))
     assert counterexample_text(challenge, rejected({"x": whole}))
     for unusable in (
-        None,
-        rejected({}),
-        rejected({"x": {**whole, "truncated": True}}),
-        rejected({"x": tensor(torch.zeros(500))}),
+        *(None, rejected({}), rejected({"x": {**whole, "truncated": True}}), rejected({"x": tensor(torch.zeros(500))})),
         rejected({"x": 1.0}, calls=[{"call": "softmax"}, {"call": "softmax"}], call=2),
     ):
         assert counterexample_text(challenge, unusable) == "", "what is not whole or not short is not typed"
@@ -213,16 +207,7 @@ def test_both_answers_are_given_to_any_text(workspace: Workspace, tried: Callabl
     assert workspace.store.log.length() == rows, "nothing is recorded"
 
 
-FOLDER = bundled_impl() / "attention" / "softmax-stable"
-SPEC = {
-    "id": "softmax-stable",
-    "version": 1,
-    "entry": ["softmax"],
-    "required": ["loads", "matches-reference"],
-    "badges": [],
-    "forbidden": [],
-    "cards": [],
-}
+SPEC |= dict[str, Any](badges=[], forbidden=[], cards=[])
 
 
 def request(source: str) -> GradeRequest:
@@ -258,49 +243,25 @@ def test_a_cancelled_grading_ends_at_once_and_the_next_one_works(grader: Judge) 
     assert not isinstance(caught.value, GradingCancelled), "a judge that dies by itself is not cancelled"
 
 
-PATIENCE_SECONDS = 20
+def test_an_interrupt_does_not_wait_for_begun_proofs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    begun, closed, was_closed = Event(), Event(), list[bool]()
 
-
-class Interrupted:
-    """A judge during whose verification the learner presses Ctrl-C."""
-
-    def __init__(self, other: Event) -> None:
-        self.other = other
-
-    def verify(self, *_: object) -> Any:
-        assert self.other.wait(PATIENCE_SECONDS)
+    def interrupted(*_: object) -> None:
+        assert begun.wait(PATIENCE_SECONDS)
         raise KeyboardInterrupt
 
-    def close(self) -> None:
-        """Do nothing, as there is no process."""
-
-
-class Busy:
-    """A judge that runs until it is closed."""
-
-    def __init__(self, begun: Event) -> None:
-        self.begun, self.closed = begun, Event()
-        self.was_closed = False
-
-    def verify(self, *_: object) -> Any:
-        self.begun.set()
-        self.was_closed = self.closed.wait(PATIENCE_SECONDS)
+    def busy(*_: object) -> Any:
+        begun.set()
+        was_closed.append(closed.wait(PATIENCE_SECONDS))
         return {"sound": [], "wrong": {}, "surprises": []}
 
-    def close(self) -> None:
-        self.closed.set()
-
-
-def test_an_interrupt_does_not_wait_for_begun_proofs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    begun = Event()
-    busy = Busy(begun)
-    judges = iter([Interrupted(begun), busy])
+    judges = iter([SimpleNamespace(verify=interrupted, close=int), SimpleNamespace(verify=busy, close=closed.set)])
     monkeypatch.setattr(verify, "Judge", SimpleNamespace(start=lambda: next(judges)))
     monkeypatch.setattr(verify, "specification", lambda challenge: {})
     challenges: Any = [SimpleNamespace(id=name, folder=str(tmp_path), required=()) for name in ("one", "two")]
     with pytest.raises(KeyboardInterrupt):
         verify.verify_challenges(challenges, streams=1, jobs=2)
-    assert busy.was_closed
+    assert was_closed == [True]
 
 
 def test_only_kernels_need_triton(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,6 +36,10 @@ from moved_clock import Clock
 from ..support.interviews import TOPICS, offer_rounds, write_bank, write_impl
 
 WISH = MockOptions(30, "onsite", 3)
+# Which number each planted bug makes of `double(3.0)`.
+MADE = {"by-3": 9.0, "by-4": 12.0, "by-6": 0.0, "by-7": 12.0}
+EXAMPLES = int(os.environ.get("ATTN_EXAMPLES", "10"))
+Results = dict[int, float]
 
 
 def settle(interview: MockInterview, credit: int = WHOLE) -> None:
@@ -80,6 +84,11 @@ def test_everything_right_is_a_hundred_percent_and_changes_no_schedule(interview
 
 
 def test_points_partly_made_and_partial_answers_count_in_part(interview_room: Workspace) -> None:
+    led = MockInterview.begin(interview_room, MockOptions(30, "onsite", 3, interviewer=True))
+    assert led.asked is not None and led.asked.revealed, "an interviewer sees the points at once"
+    led.asked.ticked = {0}
+    led.answer()
+    assert led.state.settled[0].got == 1 and led.state.settled[0].of == 3
     interview = MockInterview.begin(interview_room, WISH)
     assert interview.asked is not None and interview.asked.card.points
     card = interview.asked.card.id
@@ -108,7 +117,9 @@ def test_a_follow_up_is_asked_as_a_card_of_its_own(interview_room: Workspace) ->
         asked_card(interview_room, MockItem("follow-up", "att-02", 7))
 
 
-def test_answers_count_until_revealed_and_parts_until_settled(interview_room: Workspace, moving_clock: Clock) -> None:
+def test_answers_count_until_revealed_and_when_the_time_is_up_the_question_is_the_last(
+    interview_room: Workspace, moving_clock: Clock
+) -> None:
     interview = MockInterview.begin(interview_room, WISH)
     moving_clock.move(seconds=41)
     interview.reveal()
@@ -119,9 +130,6 @@ def test_answers_count_until_revealed_and_parts_until_settled(interview_room: Wo
     settle(interview)
     report = report_of(interview_room, interview.state)
     assert report.answer_seconds == (20, 41) and report.parts[0].spent_seconds == 70
-
-
-def test_when_the_time_is_up_the_current_question_is_the_last(interview_room: Workspace, moving_clock: Clock) -> None:
     interview = MockInterview.begin(interview_room, WISH)
     settle(interview)
     moving_clock.move(minutes=4)
@@ -210,14 +218,6 @@ def test_a_card_that_has_left_its_bank_is_left_out(interview_room: Workspace) ->
     assert again.state.place == 1
     report = report_of(interview_room, again.state)
     assert report.missed[0].question.en == "" and report.read == ()
-
-
-def test_an_interviewer_sees_the_points_at_once(interview_room: Workspace) -> None:
-    interview = MockInterview.begin(interview_room, MockOptions(30, "onsite", 3, interviewer=True))
-    assert interview.asked is not None and interview.asked.revealed
-    interview.asked.ticked = {0}
-    interview.answer()
-    assert interview.state.settled[0].got == 1 and interview.state.settled[0].of == 3
 
 
 def test_what_does_not_fit_the_question_or_comes_after_the_end_is_refused(interview_room: Workspace) -> None:
@@ -313,10 +313,6 @@ def test_a_repair_round_has_several_bugs_and_counts_each(interview_room: Workspa
     assert again.state.plan == interview.state.plan
 
 
-# Which number each planted bug makes of `double(3.0)`.
-MADE = {"by-3": 9.0, "by-4": 12.0, "by-6": 0.0, "by-7": 12.0}
-
-
 @pytest.mark.sandbox
 def test_an_assisted_round_scores_exposed_and_repaired_bugs(interview_room: Workspace, judge: JudgeClient) -> None:
     offer_rounds(interview_room.source_files.impl)
@@ -389,15 +385,12 @@ def test_rows_that_say_nothing_are_passed_over(interview_room: Workspace) -> Non
 
 
 @given(minutes=st.integers(LEAST_MINUTES, MOST_MINUTES), assistant=st.booleans())
-def test_the_minutes_are_split_whole_and_code_takes_the_most(minutes: int, assistant: bool) -> None:
+def test_the_minutes_are_split_whole_and_code_takes_the_most_of_usual_lengths(minutes: int, assistant: bool) -> None:
     parts = split(minutes, assistant)
     assert sum(parts.values()) == minutes and all(count >= 2 for count in parts.values())
     others = parts["warm-up"], parts["deep-dive"]
     assert parts.get("whiteboard", parts.get("tests", 0) + parts.get("repair", 0)) > max(others)
     assert ("repair" in parts) == (assistant or minutes >= 25) and ("tests" in parts) == assistant
-
-
-def test_usual_lengths_are_split_by_share_and_others_refused() -> None:
     usual = {15: [3, 4, 8], 30: [4, 8, 12, 6], 45: [7, 11, 18, 9], 60: [9, 15, 24, 12]}
     assert {minutes: [*split(minutes).values()] for minutes in usual} == usual
     for minutes in (-1, 0, LEAST_MINUTES - 1, MOST_MINUTES + 1):
@@ -405,14 +398,26 @@ def test_usual_lengths_are_split_by_share_and_others_refused() -> None:
             split(minutes)
 
 
-def test_the_same_seed_draws_the_same_whatever_was_learned_and_another_another(interview_room: Workspace) -> None:
+def test_the_same_seed_draws_the_same_whatever_was_learned_of_cards_that_are_not_suspended(
+    interview_room: Workspace,
+) -> None:
     plans = [draw_plan(interview_room, MockOptions(45, "onsite", seed)) for seed in range(6)]
     answer(interview_room, "att-02", Rating.AGAIN)
     assert draw_plan(interview_room, MockOptions(45, "onsite", 3)) == plans[3]
     assert len({str(plan.parts) for plan in plans}) > 4
+    ids = [card.id for card in interview_room.library.cards()]
+    for id in ids[1:]:
+        record.hold(interview_room, RowKind.SUSPEND, id)
+    only = draw_plan(interview_room, MockOptions())
+    assert {item.id for item in only.items if not item.is_code} == {ids[0]}
+    record.hold(interview_room, RowKind.SUSPEND, ids[0])
+    with pytest.raises(NoCardMatches, match="there are no cards"):
+        draw_plan(interview_room, MockOptions())
 
 
-def test_topics_are_spread_kinds_mixed_and_nothing_is_asked_twice(interview_room: Workspace) -> None:
+def test_topics_are_spread_kinds_mixed_nothing_is_asked_twice_and_a_dive_follows_its_card(
+    interview_room: Workspace,
+) -> None:
     for seed, level in enumerate((*LEVELS, *LEVELS)):
         plan = draw_plan(interview_room, MockOptions(30, level, seed))
         warm_up, dive, whiteboard, repair = plan.parts
@@ -422,21 +427,15 @@ def test_topics_are_spread_kinds_mixed_and_nothing_is_asked_twice(interview_room
         assert len({(item.id, item.kind, item.n) for item in plan.items}) == len(plan.items)
         assert {item.id for item in warm_up.items}.isdisjoint(item.id for item in dive.items)
         assert whiteboard.items[0].id.partition("-")[0] != repair.items[0].id.partition("-")[0]
-
-
-def test_the_dive_goes_along_the_follow_ups_and_then_to_the_linked_card(interview_room: Workspace) -> None:
+    for level, levels in (("screen", "12"), ("onsite", "23"), ("research", "3")):
+        plans = [draw_plan(interview_room, MockOptions(60, level, seed)) for seed in range(8)]
+        assert {plan.parts[2].items[0].id[-1] for plan in plans} <= set(levels)
     for seed in range(5):
         first, *others = draw_plan(interview_room, MockOptions(45, "onsite", seed)).parts[1].items
         assert interview_room.library.card(first.id).level == "onsite"
         follow_ups = [("follow-up", first.id, n) for n in range(3)]
         assert [(item.kind, item.id, item.n) for item in others[:3]] == follow_ups
         assert others[3].kind == "card" and others[3].id == first.id.replace("02", "01")
-
-
-def test_code_is_of_the_level(interview_room: Workspace) -> None:
-    for level, levels in (("screen", "12"), ("onsite", "23"), ("research", "3")):
-        plans = [draw_plan(interview_room, MockOptions(60, level, seed)) for seed in range(8)]
-        assert {plan.parts[2].items[0].id[-1] for plan in plans} <= set(levels)
 
 
 def test_an_assistants_draft_is_tested_and_then_repaired(interview_room: Workspace) -> None:
@@ -452,17 +451,6 @@ def test_an_assistants_draft_is_tested_and_then_repaired(interview_room: Workspa
         assert options.command == f"attn mock --minutes {minutes} --level onsite --seed 3 --assistant"
 
 
-def test_suspended_cards_are_left_out_and_none_left_is_said(interview_room: Workspace) -> None:
-    ids = [card.id for card in interview_room.library.cards()]
-    for id in ids[1:]:
-        record.hold(interview_room, RowKind.SUSPEND, id)
-    only = draw_plan(interview_room, MockOptions())
-    assert {item.id for item in only.items if not item.is_code} == {ids[0]}
-    record.hold(interview_room, RowKind.SUSPEND, ids[0])
-    with pytest.raises(NoCardMatches, match="there are no cards"):
-        draw_plan(interview_room, MockOptions())
-
-
 def test_what_is_no_plan_is_refused(workspace: Workspace) -> None:
     plan = draw_plan(workspace, MockOptions(45, "research", 1))
     document = plan_document(plan)
@@ -476,18 +464,6 @@ def test_what_is_no_plan_is_refused(workspace: Workspace) -> None:
     for damage in damages:
         with pytest.raises(ValueError, match=r"^(not|no|none|a) "):
             plan_of({**document, **damage})
-
-
-EXAMPLES = int(os.environ.get("ATTN_EXAMPLES", "10"))
-Results = dict[int, float]
-
-
-def is_asked(machine: Interviews) -> bool:
-    return machine.interview.asked is not None
-
-
-def is_code(machine: Interviews) -> bool:
-    return machine.interview.item is not None and machine.interview.item.is_code
 
 
 def is_open(machine: Interviews) -> bool:
@@ -521,7 +497,7 @@ class Interviews(RuleBasedStateMachine):
         assert self.interview.state.place is not None
         self.step(act, self.given.get(self.interview.state.place, 0.0))
 
-    @precondition(is_asked)
+    @precondition(lambda self: self.interview.asked is not None)
     @rule(ticks=st.sets(st.integers(0, 2)), credit=st.integers(0, 2), right=st.booleans(), seconds=st.integers(0, 90))
     def answer(self, ticks: set[int], credit: int, right: bool, seconds: int) -> None:
         asked = self.interview.asked
@@ -536,11 +512,11 @@ class Interviews(RuleBasedStateMachine):
         self.step(lambda: self.interview.answer(credit), marked if asked.card.kind == "choice" else spoken)
 
     @precondition(is_open)
-    @rule()
-    def skip(self) -> None:
-        self.leave_by(self.interview.skip)
+    @rule(act=st.sampled_from(["skip", "leave_part"]))
+    def leave(self, act: str) -> None:
+        self.leave_by(getattr(self.interview, act))
 
-    @precondition(is_code)
+    @precondition(lambda self: self.interview.item is not None and self.interview.item.is_code)
     @rule(got=st.integers(0, 3), minutes=st.integers(0, 8))
     def grade(self, got: int, minutes: int) -> None:
         self.now += timedelta(minutes=minutes)
@@ -548,11 +524,6 @@ class Interviews(RuleBasedStateMachine):
         assert place is not None
         best = max(got / 3, self.given.get(place, 0.0))
         self.step(lambda: self.interview.tick_code(got, 3), best)
-
-    @precondition(is_open)
-    @rule()
-    def leave_the_part(self) -> None:
-        self.leave_by(self.interview.leave_part)
 
     @precondition(lambda self: is_open(self) and len(self.before) > 12)
     @rule()
@@ -577,27 +548,18 @@ class Interviews(RuleBasedStateMachine):
         assert self.interview.state.place == place
 
     @precondition(is_open)
-    @rule(hours=st.integers(0, 30))
-    def quit_and_come_back(self, hours: int) -> None:
+    @rule(hours=st.integers(0, 30), crash=st.booleans())
+    def come_back(self, hours: int, crash: bool) -> None:
         place, spent = self.interview.state.place, self.interview.time.spent_ms
-        self.interview.pause()
-        self.reopen(hours)
-        assert (self.interview.state.place, self.interview.time.spent_ms) == (place, spent)
-
-    @precondition(is_open)
-    @rule(hours=st.integers(0, 30))
-    def crash_and_come_back(self, hours: int) -> None:
-        place, spent = self.interview.state.place, self.interview.time.spent_ms
-        self.reopen(hours)
-        assert self.interview.state.place == place and self.interview.time.spent_ms <= spent
-
-    def reopen(self, hours: int) -> None:
+        if not crash:
+            self.interview.pause()
         self.workspace.close()
         self.now += timedelta(hours=hours)
         self.workspace = self.open_home(self.home, lambda: self.now)
-        found = MockInterview.resume(self.workspace)
-        assert found is not None
-        self.interview = found
+        self.interview = resumed(self.workspace)
+        assert self.interview.state.place == place
+        again = self.interview.time.spent_ms
+        assert again <= spent if crash else again == spent
 
     @invariant()
     def the_log_says_what_was_given(self) -> None:

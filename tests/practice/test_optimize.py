@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from attncli.practice.workspace import Workspace
 from known_memories import LONG_MEMORY, PUBLISHED, SHORT_MEMORY, reviews_of_a_learner
 from moved_clock import Clock
 
-Open = Callable[..., Workspace]
+from .conftest import Open
 
 
 def schedules(workspace: Workspace) -> dict[str, Schedule]:
@@ -77,9 +77,8 @@ def test_what_is_no_better_or_rests_on_too_little_changes_nothing(open_workspace
     assert not any(one.store.log.of_kind(RowKind.FIT) for one in (few, workspace))
 
 
-def test_histories_leave_out_what_was_taken_back_and_join_the_names_of_a_card(
-    workspace: Workspace, small_bank: Path, open_workspace: Open
-) -> None:
+def test_histories_leave_out_what_was_undone_and_join_a_cards_names(open_workspace: Open, small_bank: Path) -> None:
+    workspace = open_workspace()
     answers(workspace)
     first_day = workspace.moment().day - 30
     assert histories(workspace) == [("att-01", [(first_day, 3), (first_day + 10, 3), (first_day + 25, 3)])]
@@ -91,7 +90,14 @@ def test_histories_leave_out_what_was_taken_back_and_join_the_names_of_a_card(
     assert histories(renamed) == [("att-1", [(first_day, 3), (first_day + 10, 3), (first_day + 30, 4)])]
 
 
-def test_the_newest_fit_wins_wherever_it_was_made(open_workspace: Open, moving_clock: Clock) -> None:
+def test_an_open_program_follows_the_newest_fit_wherever_it_was_made(open_workspace: Open, moving_clock: Clock) -> None:
+    app, command = open_workspace("app"), open_workspace("app")
+    answers(app)
+    shown = app.policy.parameters
+    record_fit(command, LONG_MEMORY)
+    answered = record.answer(app, "att-01", Rating.GOOD)
+    assert shown == () and app.policy.parameters == LONG_MEMORY
+    assert schedules(command)["att-01"] == answered.schedule
     one, other = open_workspace("one"), open_workspace("other")
     answers(one)
     record_fit(one, LONG_MEMORY)
@@ -107,16 +113,6 @@ def test_the_newest_fit_wins_wherever_it_was_made(open_workspace: Open, moving_c
     assert schedules(one) == schedules(other)
     doctor.rebuild(one.home, lambda: open_workspace("one"), lambda done: None)
     assert schedules(open_workspace("one")) == schedules(other)
-
-
-def test_an_open_program_follows_the_fit_of_another(open_workspace: Open) -> None:
-    app, command = open_workspace(), open_workspace()
-    answers(app)
-    shown = app.policy.parameters
-    record_fit(command, LONG_MEMORY)
-    answered = record.answer(app, "att-01", Rating.GOOD)
-    assert shown == () and app.policy.parameters == LONG_MEMORY
-    assert schedules(command)["att-01"] == answered.schedule
 
 
 def test_many_reviews_are_stood_for_by_whole_cards(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

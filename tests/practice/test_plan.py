@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from math import exp, log
 from pathlib import Path
@@ -36,8 +35,10 @@ from clock_changes import CLOCK_CHANGES, near_changes, starts
 from moved_clock import Clock
 
 from ..support.interviews import write_bank, write_impl
+from .conftest import Open
 
-Open = Callable[..., Workspace]
+SECOND = timedelta(seconds=1)
+FEW = settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def in_days(workspace: Workspace, days: int) -> date:
@@ -76,22 +77,18 @@ def test_every_day_until_the_interview_is_planned_and_none_overfilled(open_works
     assert (plan.days_left, len(plan.days)) == (0, 1) and plan.days[0].is_last_pass, "this morning is planned"
 
 
-def test_the_date_and_minutes_asked_for_come_before_those_that_are_set(open_workspace: Open) -> None:
-    workspace = with_date(open_workspace, 5, minutes_per_day=1)
-    assert len(make_plan(workspace).days[0].new) == 1
-    assert len(make_plan(workspace, minutes=3).days[0].new) == 3
-    assert make_plan(workspace).days_left == 5 and make_plan(workspace, in_days(workspace, 4)).days_left == 4
-
-
-@pytest.mark.parametrize("days", [5, 6])
-def test_the_minutes_that_are_needed_are_the_least_that_leave_nothing_out(open_workspace: Open, days: int) -> None:
-    workspace = with_date(open_workspace, days, minutes_per_day=1)
-    enough = [minutes for minutes in range(5, 241, 5) if not make_plan(workspace, minutes=minutes).left_out.cards]
-    plan = make_plan(workspace)
-    assert plan.left_out.minutes_needed == enough[0] and plan.left_out.cards
-    assert f"{enough[0]} minutes a day would cover every card" in left_out_lines(plan, "en")[0]
+def test_the_minutes_that_are_needed_are_the_least_that_leave_nothing_out(open_workspace: Open) -> None:
+    for days in (5, 6):
+        workspace = with_date(open_workspace, days, minutes_per_day=1)
+        enough = [minutes for minutes in range(5, 241, 5) if not make_plan(workspace, minutes=minutes).left_out.cards]
+        plan = make_plan(workspace)
+        assert plan.left_out.minutes_needed == enough[0] and plan.left_out.cards
+        assert f"{enough[0]} minutes a day would cover every card" in left_out_lines(plan, "en")[0]
     assert "每天" in left_out_lines(plan, "zh")[0]
     assert "minutes a day" not in left_out_lines(make_plan(workspace, in_days(workspace, 2)), "en")[0]
+    assert len(make_plan(workspace).days[0].new) == 1
+    assert len(make_plan(workspace, minutes=3).days[0].new) == 3, "what is asked for comes before what is set"
+    assert make_plan(workspace).days_left == 6 and make_plan(workspace, in_days(workspace, 4)).days_left == 4
 
 
 def test_the_plan_reads_no_more_rows_of_a_longer_log(open_workspace: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,6 +104,12 @@ def test_the_plan_reads_no_more_rows_of_a_longer_log(open_workspace: Open, monke
 
 def test_what_was_learned_is_expected_on_the_day_and_the_plan_raises_it(open_workspace: Open) -> None:
     workspace = with_date(open_workspace, 10)
+    for rating, days in ((Rating.EASY, 20), (Rating.AGAIN, 1)):
+        record.answer(workspace, "kv-03", rating, workspace.clock() - timedelta(days=days))
+    assert make_plan(workspace).reviews_known == 1
+    for reviews in (0, 0):
+        take_back(workspace)
+        assert make_plan(workspace).reviews_known == reviews, "an undone review is none"
     for card in ("att-01", "kv-01"):
         record.answer(workspace, card, Rating.GOOD)
     plan = make_plan(workspace)
@@ -116,9 +119,7 @@ def test_what_was_learned_is_expected_on_the_day_and_the_plan_raises_it(open_wor
     assert found is not None and (found.days_left, found.recall) == (10, pytest.approx(plan.stopped.recall, abs=1e-4))
 
 
-def test_times_are_learned_slowly_without_clicks_and_idle_hours(
-    open_workspace: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_times_are_learned_without_clicks_and_idle_hours(open_workspace: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = with_date(open_workspace, 10)
     before, yesterday = make_plan(workspace), workspace.clock() - timedelta(days=1)
     for card, seconds in (("att-01", 5), ("kv-01", 5), ("att-03", 5), ("att-02", 9_000_000), ("kv-02", 1)):
@@ -169,15 +170,6 @@ def study_today(workspace: Workspace, clock: Clock, plan: Plan, draw: Random) ->
             rating = Rating.GOOD
 
 
-def test_an_undone_review_is_read_as_the_schedule_reads_it(open_workspace: Open) -> None:
-    workspace = with_date(open_workspace, 10)
-    for rating, days in ((Rating.EASY, 20), (Rating.AGAIN, 1)):
-        record.answer(workspace, "att-01", rating, workspace.clock() - timedelta(days=days))
-    assert make_plan(workspace).reviews_known == 1
-    take_back(workspace)
-    assert make_plan(workspace).reviews_known == 0
-
-
 def test_what_was_studied_today_is_taken_off_today_and_the_queue_says_the_same(open_workspace: Open) -> None:
     workspace = with_date(open_workspace, 7, minutes_per_day=3)
     before = make_plan(workspace)
@@ -204,9 +196,7 @@ def test_a_buried_card_leaves_todays_list_and_a_suspended_one_the_plan(open_work
     assert plan.topics["att"].cards == 2
 
 
-def test_a_challenge_that_is_solved_today_comes_on_no_later_day_before_it_is_due(
-    tmp_path: Path, small_bank: Path, moving_clock: Clock
-) -> None:
+def test_a_solved_challenge_comes_once_it_is_due(tmp_path: Path, small_bank: Path, moving_clock: Clock) -> None:
     interview, impl = (moving_clock() + timedelta(days=20)).date(), write_impl(tmp_path / "impl")
     chosen = Settings(interview=interview, code_share=100)
     with Workspace.open(Home(tmp_path / "home"), moving_clock, settings=chosen, quizbank=small_bank, impl=impl) as home:
@@ -215,10 +205,6 @@ def test_a_challenge_that_is_solved_today_comes_on_no_later_day_before_it_is_due
         (due,) = [found.schedule.due_day for found in standings(home) if found.schedule]
         assert due > home.moment().day + 1
         assert id not in make_plan(home).days[1].code
-
-
-SECOND = timedelta(seconds=1)
-FEW = settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def settled(fresh: Open, zone: str, start: time = time(4), **settings: object) -> Workspace:
@@ -253,9 +239,7 @@ def test_a_review_is_due_from_the_first_moment_of_its_day_wherever_the_learner_i
 
 @FEW
 @given(near_changes, starts, st.integers(1, 12))
-def test_a_plan_has_every_date_once_and_is_the_same_all_day_long(
-    fresh: Open, change: tuple[str, datetime], start: time, days: int
-) -> None:
+def test_a_plan_is_the_same_all_day_long(fresh: Open, change: tuple[str, datetime], start: time, days: int) -> None:
     zone, at = change
     workspace = settled(fresh, zone, start, minutes_per_day=20, easy_days=(("sat", 50), ("sun", 0)))
     today = workspace.calendar.day(at)

@@ -21,20 +21,11 @@ from attncli.domain.vocabulary import KINDS, LEVELS, LONGEST_WAIT_DAYS, Kind, Le
 from attncli.errors import NoCardMatches, NotFound, NothingFound, UsageError
 from attncli.memory.queue_order import LEARN_SECONDS, REVIEW_SECONDS
 from attncli.paths import Home
-from attncli.practice import record
+from attncli.practice import queue, record
 from attncli.practice.authoring import add_card
 from attncli.practice.challenges import narrowed, standings
 from attncli.practice.grade import record_attempt
-from attncli.practice.queue import (
-    STATES,
-    CardFilter,
-    browse,
-    draw_cards,
-    held_apart,
-    matching_cards,
-    seconds_a_card,
-    without,
-)
+from attncli.practice.queue import CardFilter, browse, draw_cards, held_apart, matching_cards, seconds_a_card
 from attncli.practice.record import annotated_cards, annotation, set_note, take_back, toggle_tag
 from attncli.practice.review import ReviewSession
 from attncli.practice.stats import must_know, overview, progress
@@ -42,8 +33,15 @@ from attncli.practice.today import due_counts
 from attncli.practice.workspace import Workspace
 from moved_clock import Clock
 
-Open = Callable[..., Workspace]
+from .conftest import MakeCard, Open
+
 ALL = ["att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03"]
+Linked = Callable[..., Workspace]
+NO_STEPS: dict[str, Any] = {"fuzz": False, "learning_steps": (), "relearning_steps": ()}
+NAMED = [f"n-{n:02d}" for n in range(1, 9)]
+links = st.dictionaries(
+    st.sampled_from(NAMED), st.lists(st.sampled_from(NAMED), min_size=1, max_size=3, unique=True), max_size=6
+)
 
 
 def ids(workspace: Workspace, **card_filter: Any) -> list[str]:
@@ -71,11 +69,8 @@ def test_every_condition_is_kept_to_and_what_is_put_away_left_out(workspace: Wor
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    st.sampled_from([None, "att", "kv"]),
-    st.sampled_from([None, *KINDS]),
-    st.sampled_from([None, *LEVELS]),
-    st.integers(1, 9),
-    st.integers(0, 99),
+    *(st.sampled_from([None, *choices]) for choices in (["att", "kv"], KINDS, LEVELS)),
+    *(st.integers(1, 9), st.integers(0, 99)),
 )
 def test_a_draw_is_as_many_as_fit_each_once_the_same_for_a_seed(
     workspace: Workspace, topic: str | None, kind: Kind | None, level: Level | None, count: int, seed: int
@@ -106,7 +101,7 @@ def test_a_card_that_lapses_often_is_weak(open_workspace: Open) -> None:
 
 def test_where_nothing_fits_the_error_says_what_to_drop(workspace: Workspace) -> None:
     card_filter = CardFilter("att", "debug", "onsite")
-    assert without(workspace, card_filter) == {"topic": 1, "kind": 3}
+    assert queue.without(workspace, card_filter) == {"topic": 1, "kind": 3}
     with pytest.raises(NothingFound) as nothing:
         draw_cards(workspace, card_filter, Random(1))
     assert str(nothing.value) == (
@@ -147,8 +142,10 @@ def test_minutes_that_are_not_set_or_broken_limit_nothing(open_workspace: Open) 
     workspace = open_workspace(fuzz=False, minutes_per_day=1)
     known(workspace)
     assert (due_counts(workspace).review, due_counts(workspace).new, due_counts(workspace).left_out) == (5, 1, 0)
-    set_minutes(workspace, 1)
-    assert due_counts(workspace).review == 4
+    for percent, reviews, left_out in ((100, 4, 1), (50, 2, 3), (0, 0, 5)):
+        set_minutes(workspace, 1, percent)
+        counts = due_counts(workspace)
+        assert (counts.due, counts.review, counts.left_out) == (reviews, reviews, left_out), "an easy day has less"
     workspace.home.config.write_text("minutes_per_day =", encoding="utf-8")
     assert due_counts(workspace).review == 5
 
@@ -165,14 +162,11 @@ def test_reviews_come_first_and_what_does_not_fit_stays_due(open_workspace: Open
     assert workspace.store.schedules.get("att-01") == before
     moving_clock.move(days=1)
     assert asked(workspace)[0] == "att-01"
-
-
-def test_reviews_that_lose_most_by_waiting_come_first(open_workspace: Open) -> None:
-    workspace = open_workspace(fuzz=False, learning_steps=())
+    workspace = open_workspace("losing", fuzz=False, learning_steps=())
     for card, rating, days in (("att-01", Rating.EASY, 9), ("kv-01", Rating.AGAIN, 2), ("att-02", Rating.EASY, 60)):
         record.answer(workspace, card, rating, workspace.clock() - timedelta(days=days))
     set_minutes(workspace, 1, 25)
-    assert asked(workspace) == ["kv-01"]
+    assert asked(workspace) == ["kv-01"], "those that lose most by waiting come first"
 
 
 def test_a_new_card_costs_what_its_first_weeks_cost_and_new_per_day_is_the_most(open_workspace: Open) -> None:
@@ -180,15 +174,6 @@ def test_a_new_card_costs_what_its_first_weeks_cost_and_new_per_day_is_the_most(
     for minutes, more, new in ((4, "", 2), (240, "", 6), (240, "new_per_day = 1", 1)):
         set_minutes(workspace, minutes, more=more)
         assert due_counts(workspace).new == new
-
-
-def test_an_easy_day_has_less_and_a_day_off_nothing_but_steps(open_workspace: Open) -> None:
-    workspace = open_workspace(fuzz=False)
-    known(workspace)
-    set_minutes(workspace, 1, 50)
-    assert due_counts(workspace).review == 2
-    set_minutes(workspace, 1, 0)
-    assert (due_counts(workspace).due, due_counts(workspace).left_out) == (0, 5)
 
 
 def test_one_slow_review_changes_no_other_of_its_day(open_workspace: Open, moving_clock: Clock) -> None:
@@ -223,13 +208,13 @@ def test_steps_of_a_topic_are_those_of_all_topics(workspace: Workspace, moving_c
         moving_clock.move(minutes=draw.choice([0, 1, 7]))
         if draw.random() < 0.2:
             record.hold(workspace, draw.choice([RowKind.BURY, RowKind.SUSPEND]), card)
-    queue, schedules, now = workspace.store.queue, workspace.store.schedules, workspace.moment()
+    schedules, now = workspace.store.schedules, workspace.moment()
     seen = 0
     for when in (now, now._replace(now=now.day_end)):
-        steps = queue.learning(when)
+        steps = workspace.store.queue.learning(when)
         seen += len(steps)
         for topic in ("att", "kv"):
-            assert queue.learning(when, topic) == [one for one in steps if one.topic == topic]
+            assert workspace.store.queue.learning(when, topic) == [one for one in steps if one.topic == topic]
         dues = [schedules.get(one.id).due_at for one in steps]  # type: ignore[union-attr]
         assert dues == sorted(dues)
         assert {one.id for one in steps} == {
@@ -242,14 +227,9 @@ def test_steps_of_a_topic_are_those_of_all_topics(workspace: Workspace, moving_c
     assert seen > 1
 
 
-Linked = Callable[..., Workspace]
-NO_STEPS: dict[str, Any] = {"fuzz": False, "learning_steps": (), "relearning_steps": ()}
-NAMED = [f"n-{n:02d}" for n in range(1, 9)]
-
-
 @pytest.fixture
 def linked(
-    small_impl: Path, moving_clock: Clock, qa_card: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory
+    small_impl: Path, moving_clock: Clock, qa_card: MakeCard, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Linked]:
     """`linked({"n-01": ["n-02"]}, **settings)` opens a workspace over cards n-01 to n-08 with these follow-ups."""
     with ExitStack() as opened:
@@ -262,9 +242,8 @@ def linked(
                 text += extra if id == "n-01" else ""
             (bank / "n.yaml").write_text(text, encoding="utf-8")
             home, chosen = Home(tmp_path_factory.mktemp("home")), Settings(**{**NO_STEPS, **settings})
-            return opened.enter_context(
-                Workspace.open(home, moving_clock, settings=chosen, quizbank=bank, impl=small_impl)
-            )
+            workspace = Workspace.open(home, moving_clock, settings=chosen, quizbank=bank, impl=small_impl)
+            return opened.enter_context(workspace)
 
         yield make
 
@@ -333,18 +312,6 @@ def test_a_card_waits_for_its_challenge_and_the_challenge_for_its_card(linked: L
     assert due_counts(workspace).challenges == 1 and standings(workspace)[0].is_due
 
 
-def test_before_an_interview_unseen_siblings_fill_the_minutes(linked: Linked) -> None:
-    workspace = linked({"n-01": ["n-02"]}, new_per_day=0)
-    day = date.fromordinal(workspace.moment().day + 7)
-    workspace.adopt(Settings(**{**NO_STEPS, "interview": day, "minutes_per_day": 60}))
-    assert due_counts(workspace).new == 8
-
-
-links = st.dictionaries(
-    st.sampled_from(NAMED), st.lists(st.sampled_from(NAMED), min_size=1, max_size=3, unique=True), max_size=6
-)
-
-
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(follow_ups=links, draw=st.randoms(use_true_random=False), absent=st.sets(st.integers(1, 20), max_size=6))
 def test_on_no_day_nor_the_next_are_siblings_asked_and_schedules_are_those_of_the_log(
@@ -373,15 +340,21 @@ def test_on_no_day_nor_the_next_are_siblings_asked_and_schedules_are_those_of_th
     assert dict(workspace.store.schedules.all()) == before
 
 
-def test_an_unseen_card_waits_for_a_sibling_that_is_long_overdue(linked: Linked, moving_clock: Clock) -> None:
+def test_an_unseen_card_waits_for_an_overdue_sibling_but_not_before_an_interview(
+    linked: Linked, moving_clock: Clock
+) -> None:
     workspace = linked({"n-01": ["n-02"]}, new_per_day=0)
     record.answer(workspace, "n-01", Rating.GOOD)
     moving_clock.move(days=30)
     workspace.adopt(workspace.settings._replace(new_per_day=8))
     assert set(asked(workspace)) == {*NAMED} - {"n-02"}
+    workspace = linked({"n-01": ["n-02"]}, new_per_day=0)
+    day = date.fromordinal(workspace.moment().day + 7)
+    workspace.adopt(Settings(**{**NO_STEPS, "interview": day, "minutes_per_day": 60}))
+    assert due_counts(workspace).new == 8
 
 
-def test_a_tag_is_put_on_and_taken_off(workspace: Workspace) -> None:
+def test_a_tag_is_put_on_and_taken_off_and_a_note_replaced(workspace: Workspace) -> None:
     assert toggle_tag(workspace, "att-01", "#Hard") and toggle_tag(workspace, "att-01", "flag")
     assert annotation(workspace, "att-01").tags == ("hard", "flag") and annotation(workspace, "att-01").flagged
     assert found_by(workspace, "#hard") == found_by(workspace, "is:flagged") == {"att-01"}
@@ -391,9 +364,6 @@ def test_a_tag_is_put_on_and_taken_off(workspace: Workspace) -> None:
         with pytest.raises(UsageError, match="letters, digits and hyphens for a tag, at most 40"):
             toggle_tag(workspace, "att-02", tag)
     assert annotation(workspace, "att-02").tags == ()
-
-
-def test_a_note_is_replaced_and_taken_back(workspace: Workspace) -> None:
     set_note(workspace, "att-01", "  one ")
     set_note(workspace, "att-01", "two")
     assert annotation(workspace, "att-01").note == "two" and found_by(workspace, "is:noted") == {"att-01"}
@@ -417,18 +387,15 @@ def test_states_find_the_cards_that_are_in_them(workspace: Workspace) -> None:
     workspace.read_banks()
     for line in ("is:own", "tensor is:own", "topic:mine"):
         assert found_by(workspace, line) == {new.id}, "found as soon as it is read"
-    assert not [state for state in STATES if browse(workspace, f"is:{state}").unknown]
+    assert not [state for state in queue.STATES if browse(workspace, f"is:{state}").unknown]
 
 
-def test_filters_narrow_what_the_words_find_unless_they_mean_nothing(workspace: Workspace) -> None:
+def test_filters_narrow_what_the_words_find_and_at_most_so_many_are_shown(workspace: Workspace) -> None:
     assert found_by(workspace, "kind:qa level:screen topic:ATT") == {"att-01"}
     assert found_by(workspace, "kind:numeric") == {"kv-01"}
     for word in ("is:odd", "kind:poem", "level:", "topic:nowhere"):
         found = browse(workspace, word)
         assert found.unknown == (word,) and len(found.cards) == len(ALL)
-
-
-def test_at_most_so_many_are_shown_of_all_that_are_counted(workspace: Workspace) -> None:
     for line in ("", "kind:numeric", "is:new", "attention"):
         whole = browse(workspace, line)
         assert whole.count == len(whole.cards)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -24,8 +23,8 @@ from attncli.practice.workspace import Workspace
 from moved_clock import Clock
 from right_answer import right_answer_to
 
-Open = Callable[..., Workspace]
 MARKED = {"att-02", "att-03", "kv-01", "kv-02", "kv-03"}
+BOTH = {"en": "text", "zh": "文字"}
 
 
 def give(asked: Asked, is_right: bool) -> None:
@@ -62,10 +61,6 @@ def test_a_seed_draws_the_same_quiz_every_time(workspace: Workspace, seed: int, 
     cards = [id for id, *_ in before]
     assert len(set(cards)) == len(cards) == min(count, 5) and set(cards) <= MARKED
     assert questions(second) == before
-
-
-def test_another_seed_draws_another_quiz(workspace: Workspace) -> None:
-    assert len({str(questions(Quiz(workspace, QuizOptions(seed=seed)))) for seed in range(20)}) > 5
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -126,7 +121,8 @@ def test_a_missed_card_is_weak_until_it_is_reviewed_or_right(workspace: Workspac
     assert right.right == 1 and weak() == [MARKED - {"kv-01", quiz._questions[0].card.id}] * 4
 
 
-def test_a_topic_is_kept_to_and_what_is_put_away_is_left_out(workspace: Workspace) -> None:
+def test_another_seed_draws_another_quiz_of_the_topic_without_what_is_put_away(workspace: Workspace) -> None:
+    assert len({str(questions(Quiz(workspace, QuizOptions(seed=seed)))) for seed in range(20)}) > 5
     record.hold(workspace, RowKind.SUSPEND, "kv-01")
     assert {id for id, *_ in questions(Quiz(workspace, QuizOptions("kv")))} == {"kv-02", "kv-03"}
     with pytest.raises(NotFound, match="unknown topic nope"):
@@ -141,15 +137,8 @@ def test_a_topic_is_kept_to_and_what_is_put_away_is_left_out(workspace: Workspac
         Quiz(workspace, QuizOptions())
 
 
-BOTH = {"en": "text", "zh": "文字"}
-
-
 def card(kind: str, **more: object) -> Card:
     return card_of({"id": "x-01", "topic": "x", "kind": kind, "level": "screen", "question": BOTH, **more})
-
-
-def numeric() -> Card:
-    return card("numeric", parameters=[["n", [["2", 2], ["3", 3]]]], compute="n * 2", unit="GiB", tolerance="1%")
 
 
 def test_a_question_without_marking_follows_its_points() -> None:
@@ -159,21 +148,18 @@ def test_a_question_without_marking_follows_its_points() -> None:
     asked.ticked = {1, 0}
     assert asked.points == [0, 1]
     assert Asked.of(card("qa", short=BOTH), Random(0)).points is None
-    expected = {
-        (3, 3): Rating.GOOD,
-        (2, 3): Rating.HARD,
-        (1, 3): Rating.AGAIN,
-        (0, 3): Rating.AGAIN,
-        (0, 0): Rating.GOOD,
-    }
-    for (ticked, total), rating in expected.items():
+    for ticked, total, rating in (
+        *((3, 3, Rating.GOOD), (2, 3, Rating.HARD), (1, 3, Rating.AGAIN), (0, 3, Rating.AGAIN)),
+        (0, 0, Rating.GOOD),
+    ):
         asked = Asked.of(card("qa", short=BOTH, points=[BOTH] * total), Random(0))
         asked.ticked = set(range(ticked))
         assert asked.suggestion is rating, ticked
 
 
 def test_a_number_that_cannot_be_read_stays_unmarked_and_none_is_wrong() -> None:
-    asked = Asked.of(numeric(), Random(0))
+    numeric = card("numeric", parameters=[["n", [["2", 2], ["3", 3]]]], compute="n * 2", unit="GiB", tolerance="1%")
+    asked = Asked.of(numeric, Random(0))
     asked.answer.texts = ["four"]
     with pytest.raises(UsageError):
         asked.submit()
@@ -181,13 +167,13 @@ def test_a_number_that_cannot_be_read_stays_unmarked_and_none_is_wrong() -> None
     asked.answer = right_answer_to(asked.card)
     asked.submit()
     assert asked.correct is True and asked.suggestion is Rating.GOOD and asked.points is None
-    given_up = Asked.of(numeric(), Random(0))
+    given_up = Asked.of(numeric, Random(0))
     given_up.submit()
     assert given_up.is_blank and given_up.correct is False and given_up.marked is not None
     assert f"{right_answer_to(given_up.card).texts[0]} GiB" in given_up.marked.detail.en
 
 
-def test_a_wrong_order_can_be_mended_and_none_gives_up() -> None:
+def test_a_wrong_order_can_be_mended_none_gives_up_and_blanks_are_counted() -> None:
     items = [{"key": key, "text": BOTH} for key in "ab"]
     asked = Asked.of(card("ordering", items=items, before=[["a", "b"]], explain=BOTH), Random(0))
     asked.choose([0])
@@ -197,9 +183,6 @@ def test_a_wrong_order_can_be_mended_and_none_gives_up() -> None:
     asked.choose([])
     asked.submit()
     assert asked.correct is False and [text.en for text in asked.told] == ["no answer", "text → text"]
-
-
-def test_what_is_told_counts_the_blanks_of_several() -> None:
     blanks = [{"answer": answer, "form": "text"} for answer in ("one", "two")]
     asked = Asked.of(card("cloze", blanks=blanks, explain=BOTH), Random(0))
     asked.answer.texts = ["one", "three"]

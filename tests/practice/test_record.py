@@ -30,34 +30,46 @@ from attncli.practice.workspace import Workspace
 from known_memories import SHORT_MEMORY
 from moved_clock import Clock
 
+from .conftest import MakeCard, Open
+
 EXAMPLES = int(os.environ.get("ATTN_EXAMPLES", "10"))
 WEIGHTS = [(), tuple(fsrs.scheduler.UPPER_BOUNDS_PARAMETERS), SHORT_MEMORY]
 CARDS = ["att-01", "att-02", "kv-01"]
 START = datetime(2022, 11, 29, 12, 30, tzinfo=UTC)
+FUTURE = datetime(2100, 1, 1, 10, tzinfo=UTC)
+BEGAN = datetime(2026, 3, 27, 20, tzinfo=UTC)
+OWN = ["mine-1", "mine-2"]
+NAMED = ["att-01", "att-02", *OWN]
+NAMED_ANYWHERE = [*NAMED, "new-1", "double"]
+NAMES: list[dict[str, list[str]]] = [
+    {"mine-1": [], "mine-2": []},
+    {"new-1": ["mine-1"], "mine-2": []},
+    {"new-1": ["mine-1", "mine-2"]},
+    {"new-2": ["mine-2"], "new-1": ["mine-1", "mine-2"]},
+    {"mine-1": ["mine-2", "att-02"]},
+    {"double": [], "mine-2": ["double"]},
+    {},
+]
 
 
 def schedules(workspace: Workspace) -> dict[str, Schedule]:
     return dict(workspace.store.schedules.all())
 
 
-@pytest.mark.parametrize(
-    ("ratings", "options", "days"),
-    [
+def test_the_published_vectors_hold_through_answers(fresh: Open) -> None:
+    steps: dict[str, Any] = {"learning_steps": (), "relearning_steps": ()}
+    for ratings, options, days in (
         ([3, 3, 4, 2, 3, 1, 3, 3, 3], {}, [0, 2, 19, 56, 164, 0, 5, 11, 23]),
-        ([4] * 6, {"learning_steps": (), "relearning_steps": ()}, [8, 66, 397, 1875, 7265, 23933]),
+        ([4] * 6, steps, [8, 66, 397, 1875, 7265, 23933]),
         ([3] * 6, {"maximum_interval_days": 100}, [0, 2, 11, 46, 100, 100]),
         ([3] * 6, {"desired_retention": 0.85}, [0, 4, 31, 174, 776, 2870]),
-    ],
-)
-def test_the_published_vectors_hold_through_answers(
-    open_workspace: Open, ratings: list[int], options: dict[str, object], days: list[int]
-) -> None:
-    workspace, at, intervals = open_workspace(fuzz=False, **options), START, []
-    for rating in ratings:
-        schedule = record.answer(workspace, "att-01", Rating(rating), at).schedule
-        intervals.append(int(schedule.interval_days))
-        at = schedule.due_at
-    assert intervals == days
+    ):
+        workspace, at, intervals = fresh(fuzz=False, **options), START, []
+        for rating in ratings:
+            schedule = record.answer(workspace, "att-01", Rating(rating), at).schedule
+            intervals.append(int(schedule.interval_days))
+            at = schedule.due_at
+        assert intervals == days, options
 
 
 def test_an_answer_is_in_the_log_and_in_the_schedule(workspace: Workspace) -> None:
@@ -106,18 +118,6 @@ def test_holds_keep_a_card_out_of_the_queue(workspace: Workspace, moving_clock: 
     assert due_counts(workspace).due == total
 
 
-def test_eight_lapses_are_called_a_leech(workspace: Workspace) -> None:
-    at = START
-    answered = record.answer(workspace, "att-01", Rating.EASY, at)
-    for lapse in range(1, 9):
-        assert not answered.leech
-        at += timedelta(days=60)
-        answered = record.answer(workspace, "att-01", Rating.AGAIN, at)
-        if lapse < 8:
-            record.answer(workspace, "att-01", Rating.EASY, at + timedelta(hours=1))
-    assert answered.leech
-
-
 def test_a_due_date_depends_on_that_card_s_log_alone(open_workspace: Open) -> None:
     alone, among = open_workspace("alone"), open_workspace("among")
     at = START
@@ -146,9 +146,8 @@ def test_the_due_count_is_what_the_schedules_say(fresh: Open, reviews: list[tupl
     day_end = workspace.moment().day_end
     expected = {State.REVIEW: 0, State.LEARNING: 0, State.RELEARNING: 0}
     for schedule in schedules(workspace).values():
-        expected[schedule.state] += (
-            schedule.due_at < day_end if schedule.state is State.REVIEW else schedule.due_at <= now
-        )
+        is_review = schedule.state is State.REVIEW
+        expected[schedule.state] += schedule.due_at < day_end if is_review else schedule.due_at <= now
     counts = due_counts(workspace)
     assert counts.review == expected[State.REVIEW]
     assert counts.learning == expected[State.LEARNING] + expected[State.RELEARNING]
@@ -156,22 +155,12 @@ def test_the_due_count_is_what_the_schedules_say(fresh: Open, reviews: list[tupl
     assert counts.new == min(6 - len(schedules(workspace)), 10 - introduced)
 
 
-Open = Callable[..., Workspace]
-FUTURE = datetime(2100, 1, 1, 10, tzinfo=UTC)
-
-
-def at(moving_clock: Clock, moment: datetime) -> None:
-    moving_clock.now = moment
-
-
 @pytest.mark.parametrize("back", [timedelta(microseconds=1), timedelta(hours=1), timedelta(hours=23)])
-def test_acts_follow_one_another_on_a_clock_set_back(
-    workspace: Workspace, moving_clock: Clock, back: timedelta
-) -> None:
+def test_acts_keep_their_order_on_a_clock_set_back(workspace: Workspace, moving_clock: Clock, back: timedelta) -> None:
     now = workspace.clock()
     record.hold(workspace, RowKind.SUSPEND, "att-01")
     first = record.answer(workspace, "att-02", Rating.EASY)
-    at(moving_clock, now - back)
+    moving_clock.now = now - back
     record.hold(workspace, RowKind.UNSUSPEND, "att-01")
     assert workspace.store.schedules.hold("att-01") == (False, 0)
     suspended, unsuspended = workspace.store.log.of_subjects(["att-01"])
@@ -182,28 +171,27 @@ def test_acts_follow_one_another_on_a_clock_set_back(
     assert second.schedule.repetitions == 2 and second.schedule.lapses == 1
 
 
-@pytest.mark.parametrize("back", [timedelta(hours=1), timedelta(days=60)])
-def test_a_bury_hides_the_card_whatever_the_clock_did(
-    workspace: Workspace, moving_clock: Clock, back: timedelta
-) -> None:
-    total = due_counts(workspace).due
-    record.hold(workspace, RowKind.UNSUSPEND, "att-01")
-    at(moving_clock, workspace.clock() - back)
-    record.hold(workspace, RowKind.BURY, "att-01")
-    assert due_counts(workspace).due == total - 1
+def test_a_bury_hides_the_card_whatever_the_clock_did(fresh: Open, moving_clock: Clock) -> None:
+    for back in (timedelta(hours=1), timedelta(days=60)):
+        workspace = fresh()
+        total = due_counts(workspace).due
+        record.hold(workspace, RowKind.UNSUSPEND, "att-01")
+        moving_clock.now -= back
+        record.hold(workspace, RowKind.BURY, "att-01")
+        assert due_counts(workspace).due == total - 1
 
 
 def test_rows_from_the_future_are_set_aside_and_can_be_taken_back(workspace: Workspace, moving_clock: Clock) -> None:
     now, report = workspace.clock(), GradeReport(challenge="double", file="x.py", verdict="accepted", rung="hardened")
-    at(moving_clock, FUTURE)
+    moving_clock.now = FUTURE
     attempt = record_attempt(workspace, report, "one")
     stray = record.answer(workspace, "att-01", Rating.EASY)
-    at(moving_clock, now)
+    moving_clock.now = now
     assert take_back(workspace).id == stray.row
     assert workspace.store.schedules.get("att-01") is None and workspace.store.log.waiting() == [attempt]
-    at(moving_clock, FUTURE)
+    moving_clock.now = FUTURE
     stray = record.answer(workspace, "att-01", Rating.EASY)
-    at(moving_clock, now)
+    moving_clock.now = now
     answered = record.answer(workspace, "att-01", Rating.GOOD)
     assert answered.at == now and answered.schedule.repetitions == 1 and answered.schedule.due_at < FUTURE
     assert {row.id for row in workspace.store.log.waiting()} == {attempt.id, stray.row}
@@ -217,12 +205,12 @@ def test_rows_from_the_future_are_set_aside_and_can_be_taken_back(workspace: Wor
 def test_a_row_from_the_future_counts_when_its_time_has_come(open_workspace: Open, moving_clock: Clock) -> None:
     now = datetime(2026, 6, 1, 12, tzinfo=UTC)
     with open_workspace() as workspace:
-        at(moving_clock, now + timedelta(days=30))
+        moving_clock.now = now + timedelta(days=30)
         record.answer(workspace, "att-01", Rating.EASY)
-        at(moving_clock, now)
+        moving_clock.now = now
         record.answer(workspace, "att-01", Rating.GOOD)
     for days, repetitions in ((28, 1), (29, 2), (0, 1), (40, 2)):
-        at(moving_clock, now + timedelta(days=days))
+        moving_clock.now = now + timedelta(days=days)
         with open_workspace() as workspace:
             found = workspace.store.schedules.get("att-01")
             assert found is not None and found.repetitions == repetitions
@@ -236,7 +224,7 @@ def test_a_clock_that_was_far_behind_costs_nothing_in_the_end(open_workspace: Op
     schedules = []
     for name in ("wrong", "right"):
         for days, told in ((0, 0), (3, 3), (20, 20), (-2000, -2000 if name == "wrong" else 20), (80, 80)):
-            at(moving_clock, now + timedelta(days=told))
+            moving_clock.now = now + timedelta(days=told)
             with open_workspace(name) as workspace:
                 record.answer(workspace, "att-01", Rating.GOOD, None if told == days else now + timedelta(days=days))
         with open_workspace(name) as workspace:
@@ -252,7 +240,7 @@ def test_a_moment_that_is_given_is_taken_as_it_is(workspace: Workspace) -> None:
 
 @pytest.mark.parametrize("year", [1, 9999])
 def test_a_clock_at_the_end_of_time_is_told(workspace: Workspace, moving_clock: Clock, year: int) -> None:
-    at(moving_clock, datetime(year, 1 if year == 1 else 12, 1 if year == 1 else 31, 20, tzinfo=UTC))
+    moving_clock.now = datetime(year, 1 if year == 1 else 12, 1 if year == 1 else 31, 20, tzinfo=UTC)
     with pytest.raises(UsageError, match="set this machine's clock"):
         due_counts(workspace)
     with pytest.raises(ClockWrong, match="between 1990 and 2200"):
@@ -281,20 +269,6 @@ def test_an_open_program_derives_under_the_settings_that_hold_now(open_workspace
     assert schedules(changed) == stored
 
 
-BEGAN = datetime(2026, 3, 27, 20, tzinfo=UTC)
-OWN = ["mine-1", "mine-2"]
-NAMED = ["att-01", "att-02", *OWN]
-NAMES: list[dict[str, list[str]]] = [
-    {"mine-1": [], "mine-2": []},
-    {"new-1": ["mine-1"], "mine-2": []},
-    {"new-1": ["mine-1", "mine-2"]},
-    {"new-2": ["mine-2"], "new-1": ["mine-1", "mine-2"]},
-    {"mine-1": ["mine-2", "att-02"]},
-    {"double": [], "mine-2": ["double"]},
-    {},
-]
-
-
 class _Enough(Exception):
     """Raised to roll back."""
 
@@ -318,7 +292,7 @@ def replayed(workspace: Workspace) -> dict[str, list[Any]]:
 class Life(RuleBasedStateMachine):
     """Mix an open program, other processes on the same home, renames there and back, and a jumping clock."""
 
-    def __init__(self, folder: Path, bank: Path, impl: Path, card: Callable[[str], str]) -> None:
+    def __init__(self, folder: Path, bank: Path, impl: Path, card: MakeCard) -> None:
         super().__init__()
         self.home, self.bank, self.impl, self.card = Home(folder), bank, impl, card
         self.now, self.edits, self.imported, self.had_future = BEGAN, 0, 0, False
@@ -350,9 +324,8 @@ class Life(RuleBasedStateMachine):
         except NotFound:
             return
         suspended, buried_day = self.open.store.schedules.hold(row.subject)
-        assert {RowKind.SUSPEND: suspended, RowKind.BURY: buried_day == row.day}.get(
-            kind, not (suspended or buried_day)
-        )
+        is_held = {RowKind.SUSPEND: suspended, RowKind.BURY: buried_day == row.day}
+        assert is_held.get(kind, not (suspended or buried_day))
 
     @rule()
     def undo(self) -> None:
@@ -394,9 +367,7 @@ class Life(RuleBasedStateMachine):
         self.now = min(max(self.now + timedelta(hours=hours), BEGAN), BEGAN + timedelta(days=365 * 100))
 
     @precondition(lambda self: self.imported < 5)
-    @rule(
-        card=st.sampled_from([*NAMED, "new-1", "double"]), hours=st.integers(-2000, 100), kind=st.sampled_from(RowKind)
-    )
+    @rule(card=st.sampled_from(NAMED_ANYWHERE), hours=st.integers(-2000, 100), kind=st.sampled_from(RowKind))
     def import_a_row(self, card: str, hours: int, kind: RowKind) -> None:
         payloads: dict[RowKind, dict[str, Any]] = {
             RowKind.REVIEW: {"rating": 3},
@@ -430,19 +401,13 @@ class Life(RuleBasedStateMachine):
 
 
 @pytest.fixture
-def make_life(
-    tmp_path_factory: pytest.TempPathFactory, small_bank: Path, small_impl: Path, qa_card: Callable[[str], str]
-) -> Callable[[], Life]:
+def make_life(tmp_path_factory: Any, small_bank: Path, small_impl: Path, qa_card: MakeCard) -> Callable[[], Life]:
     return lambda: Life(tmp_path_factory.mktemp("life"), small_bank, small_impl, qa_card)
 
 
 def test_stored_is_replayed_after_any_operation(make_life: Callable[[], Life]) -> None:
-    run_state_machine_as_test(
-        make_life,
-        settings=settings(
-            max_examples=EXAMPLES, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
-        ),
-    )
+    quiet = settings(deadline=None, suppress_health_check=list(HealthCheck))
+    run_state_machine_as_test(make_life, settings=settings(quiet, max_examples=EXAMPLES, stateful_step_count=20))
 
 
 def test_an_undo_about_another_card_takes_nothing_back(make_life: Callable[[], Life]) -> None:

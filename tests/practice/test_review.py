@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -20,8 +20,11 @@ from attncli.practice.stats import progress
 from attncli.practice.workspace import Workspace
 from moved_clock import Clock
 
-Open = Callable[..., Workspace]
+from .conftest import Open
+
 ALL = ["att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03"]
+STEPS = st.sampled_from(["answer", "answer", "answer", "bury", "suspend", "undo"])
+ACTS = st.lists(st.tuples(STEPS, st.sampled_from(Rating), st.integers(0, 30)), min_size=1, max_size=25)
 
 
 def ask(drill: ReviewSession) -> SessionItem:
@@ -39,8 +42,8 @@ def asked(drill: ReviewSession, rating: Rating = Rating.EASY) -> list[str]:
     return found
 
 
-def drill_of(workspace: Workspace, **card_filter: object) -> DrillSession:
-    return DrillSession(workspace, CardFilter(**card_filter), Random(3))  # type: ignore[arg-type]
+def drill_of(workspace: Workspace, **card_filter: Any) -> DrillSession:
+    return DrillSession(workspace, CardFilter(**card_filter), Random(3))
 
 
 def waiting(drill: ReviewSession) -> tuple[int, int, int]:
@@ -73,6 +76,7 @@ def test_a_step_comes_back_and_first_of_all_once_it_is_due(workspace: Workspace,
     other = ReviewSession(workspace)
     moving_clock.move(minutes=2)
     assert ask(other).card.id == first.card.id, "before the unseen cards"
+    assert ask(ReviewSession(workspace, topic="kv")).card.topic == "kv", "and of the topic alone"
 
 
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -129,7 +133,14 @@ def test_a_card_without_a_bank_is_left_out(workspace: Workspace) -> None:
     assert ask(drill).card.id == "kv-03"
 
 
-def test_what_was_put_away_in_this_sitting_can_be_taken_back(workspace: Workspace) -> None:
+def test_what_is_put_away_leaves_the_sitting_and_can_be_taken_back(workspace: Workspace, fresh: Open) -> None:
+    elsewhere = fresh()
+    drill, put_away = ReviewSession(elsewhere), {"kv-03"}
+    for settle in (drill.suspend, drill.bury):
+        put_away.add(ask(drill).card.id)
+        settle()
+    record.hold(elsewhere, RowKind.SUSPEND, "kv-03")
+    assert set(asked(drill)) == {*ALL} - put_away and len(drill.answers) == 3
     drill, cards = ReviewSession(workspace), list[str]()
     for settle in (drill.suspend, lambda: drill.rate(Rating.EASY), drill.bury):
         cards.append(ask(drill).card.id)
@@ -140,7 +151,7 @@ def test_what_was_put_away_in_this_sitting_can_be_taken_back(workspace: Workspac
     assert drill.answers == () and drill.last_done is None
 
 
-def test_undo_asks_the_card_again_and_keeps_the_one_that_was_asked(workspace: Workspace) -> None:
+def test_undo_asks_the_card_again_and_keeps_the_one_that_was_asked_in_a_drill_too(workspace: Workspace) -> None:
     drill = ReviewSession(workspace)
     first = ask(drill)
     drill.rate(Rating.EASY)
@@ -152,6 +163,14 @@ def test_undo_asks_the_card_again_and_keeps_the_one_that_was_asked(workspace: Wo
     drill.undo()
     with pytest.raises(UsageError, match="there is no answer in this session"):
         drill.undo()
+    before_drill, drill = len(workspace.store.log.of_kind(RowKind.UNDO)), drill_of(workspace, topic="kv")
+    first = ask(drill)
+    drill.rate(Rating.GOOD)
+    second = ask(drill)
+    assert drill.undo().card.id == first.card.id
+    assert len(workspace.store.log.of_kind(RowKind.UNDO)) == before_drill + 1
+    drill.rate(Rating.GOOD)
+    assert ask(drill).card.id == second.card.id
 
 
 @pytest.mark.parametrize("limit", [None, 1])
@@ -190,28 +209,20 @@ def test_a_limit_counts_answers(workspace: Workspace) -> None:
     assert drill.next() is not None
 
 
-def test_a_topic_is_kept_to_and_an_unknown_one_refused(workspace: Workspace) -> None:
-    assert sorted(asked(ReviewSession(workspace, topic="kv"))) == ["kv-01", "kv-02", "kv-03"]
-    with pytest.raises(NotFound):
-        ReviewSession(workspace, topic="nope")
-
-
-def test_suspended_and_buried_cards_leave_the_sitting(workspace: Workspace) -> None:
-    drill, put_away = ReviewSession(workspace), {"kv-03"}
-    for settle in (drill.suspend, drill.bury):
-        put_away.add(ask(drill).card.id)
-        settle()
-    record.hold(workspace, RowKind.SUSPEND, "kv-03")
-    assert set(asked(drill)) == {*ALL} - put_away and len(drill.answers) == 3
-
-
-def test_what_was_ticked_and_the_time_go_into_the_log(workspace: Workspace, moving_clock: Clock) -> None:
-    drill = ReviewSession(workspace)
-    ask(drill)
-    moving_clock.move(seconds=5)
-    drill.refresh()
-    (row,) = workspace.store.log.of_subjects([drill.rate(Rating.HARD, points=[0, 2]).card])
-    assert row.payload["points"] == [0, 2] and row.payload["elapsed_ms"] == 5000 and "correct" not in row.payload
+def test_what_was_ticked_and_the_time_go_into_the_log_in_a_drill_too(fresh: Open, moving_clock: Clock) -> None:
+    for start in (ReviewSession, lambda workspace: drill_of(workspace, topic="att", kind="qa")):
+        workspace = fresh()
+        drill = start(workspace)
+        item = ask(drill)
+        moving_clock.move(seconds=5)
+        drill.refresh()
+        drill.rate(Rating.HARD, points=[0, 2])
+        (row,) = workspace.store.log.of_kind(RowKind.REVIEW)
+        assert row.subject == "att-01" and row.payload["rating"] == 2 and row.payload["points"] == [0, 2]
+        assert row.payload["elapsed_ms"] == 5000 and "correct" not in row.payload
+        schedule = workspace.store.schedules.get("att-01")
+        assert schedule is not None and schedule.interval_days == item.previews[Rating.HARD].interval_days
+        assert drill.answers[0].due_at == schedule.due_at
 
 
 def test_reviews_and_unseen_cards_topics_and_kinds_are_mixed(open_workspace: Open) -> None:
@@ -236,18 +247,6 @@ def test_a_drill_asks_each_card_once_due_or_not_and_past_the_limit_of_new_ones(w
     assert len(workspace.store.log.of_kind(RowKind.REVIEW)) == 7
 
 
-def test_an_answer_of_a_drill_is_a_review_as_elsewhere(workspace: Workspace, moving_clock: Clock) -> None:
-    drill = drill_of(workspace, topic="att", kind="qa")
-    item = ask(drill)
-    moving_clock.move(seconds=9)
-    drill.rate(Rating.HARD, points=[1])
-    (row,) = workspace.store.log.of_kind(RowKind.REVIEW)
-    assert row.payload["rating"] == 2 and row.payload["points"] == [1] and row.payload["elapsed_ms"] == 9000
-    schedule = workspace.store.schedules.get("att-01")
-    assert schedule is not None and schedule.interval_days == item.previews[Rating.HARD].interval_days
-    assert drill.answers[0].due_at == schedule.due_at
-
-
 def test_a_cram_records_nothing_and_can_be_taken_back_in_the_sitting(workspace: Workspace) -> None:
     record.answer(workspace, "kv-01", Rating.EASY)
     before, length = progress(workspace), workspace.store.log.length()
@@ -265,16 +264,6 @@ def test_a_cram_records_nothing_and_can_be_taken_back_in_the_sitting(workspace: 
     assert workspace.store.log.length() == length and progress(workspace) == before
 
 
-def test_undo_of_a_recorded_answer_is_in_the_log(workspace: Workspace) -> None:
-    drill = drill_of(workspace, topic="kv")
-    first = ask(drill)
-    drill.rate(Rating.GOOD)
-    second = ask(drill)
-    assert drill.undo().card.id == first.card.id and len(workspace.store.log.of_kind(RowKind.UNDO)) == 1
-    drill.rate(Rating.GOOD)
-    assert ask(drill).card.id == second.card.id
-
-
 def test_what_is_put_away_meanwhile_is_not_asked_in_a_drill(workspace: Workspace) -> None:
     drill = drill_of(workspace, topic="kv", cram=True)
     first = ask(drill).card.id
@@ -285,10 +274,6 @@ def test_what_is_put_away_meanwhile_is_not_asked_in_a_drill(workspace: Workspace
     assert drill.next() is None
     with pytest.raises(NoCardMatches, match="--weak"):
         drill_of(workspace, weak=True)
-
-
-STEPS = st.sampled_from(["answer", "answer", "answer", "bury", "suspend", "undo"])
-ACTS = st.lists(st.tuples(STEPS, st.sampled_from(Rating), st.integers(0, 30)), min_size=1, max_size=25)
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -23,22 +23,11 @@ from attncli.domain.text import cells
 from attncli.errors import UsageError
 from attncli.i18n import Localised
 from attncli.paths import bundled_impl
+from attncli.practice import start
 from attncli.practice.challenges import ChallengeStatus, standings
 from attncli.practice.grade import GradeOptions, record_attempt, request_for, settle, target
 from attncli.practice.record import take_back
-from attncli.practice.start import (
-    LARGEST_BYTES,
-    OpenFile,
-    disguised,
-    docstring,
-    open_round,
-    planted_in,
-    shared_facts,
-    start_challenge,
-    starter,
-    statement,
-    without_docstring,
-)
+from attncli.practice.start import OpenFile, open_round, planted_in, start_challenge, starter
 from attncli.practice.workspace import Workspace
 
 from .conftest import Open
@@ -90,15 +79,12 @@ def reference(tmp_path: Path) -> Path:
     return path
 
 
-def test_classes_keep_their_public_methods_and_lose_their_bodies(reference: Path) -> None:
+def test_classes_keep_their_public_methods_without_bodies_and_only_what_is_needed_comes_along(reference: Path) -> None:
     text = starter(reference, ["Norm"], "Say.")
     ast.parse(text)
     assert "class Norm(nn.Module):" in text and "x: Tensor,  # (B, T, D)" in text and "eps: float = 1e-5" in text
     assert "_scaled" not in text and "SECRET" not in text and "Secret" not in text and "Parameter" not in text
     assert text.count("raise NotImplementedError") == 2
-
-
-def test_only_what_the_signature_needs_comes_along(reference: Path) -> None:
     text = starter(reference, ["attend"], "Say.")
     assert "def phi" in text and "import torch.nn.functional as F" in text and "Callable" in text
     assert "class Norm" not in text and "import math" not in text
@@ -128,18 +114,18 @@ def test_every_bundled_challenge_makes_sound_starters_and_bugs(share: int) -> No
             assert set(document["entry"]) <= defined, folder.name
         for wrong in (folder / "wrong").glob("*.py"):
             told = ast.get_docstring(ast.parse(wrong.read_text(encoding="utf-8")))
-            text = disguised(wrong, "Symptom.")
+            text = start.disguised(wrong, "Symptom.")
             ast.parse(text)
             assert told and told not in text, wrong
 
 
 def lines_of(text: str) -> list[str]:
-    value = ast.literal_eval(docstring(text))
+    value = ast.literal_eval(start.docstring(text))
     assert isinstance(value, str)
     return value.splitlines()
 
 
-def test_lines_of_one_paragraph_are_filled_anew_in_both_languages() -> None:
+def test_lines_of_one_paragraph_are_filled_anew_and_items_of_a_list_stay_apart() -> None:
     assert lines_of("one\ntwo\n\nthree") == ["one two", "", "three"]
     assert lines_of("注意力，\n一次") == ["注意力，一次"]
     assert lines_of("注意力\nsdpa\n一次") == ["注意力 sdpa 一次"]
@@ -148,9 +134,6 @@ def test_lines_of_one_paragraph_are_filled_anew_in_both_languages() -> None:
     assert not any(line.startswith(("、", "）")) or line.endswith("（") for line in lines)
     text = "```\n1 1 0\n\n1 1 1\n```\n## Title\n| a | b |\n| --- | --- |\n$$\nx\n= y\n$$\n$$z$$\nend\nof it"
     assert lines_of(text) == [*text.splitlines()[:-2], "end of it"], "code, tables, headings and formulas stay"
-
-
-def test_items_of_a_list_stay_apart_and_long_ones_hang_below_their_bullet() -> None:
     assert lines_of("All:\n- one\n  and a half\n- two\n1. three") == ["All:", "- one and a half", "- two", "1. three"]
     lines = lines_of("- " + "word " * 60 + "\n- " + "注意力，" * 60)
     assert len(lines) > 4 and all(line[:2] in ("- ", "  ") and cells(line) <= 110 for line in lines)
@@ -163,25 +146,20 @@ def test_any_text_is_a_docstring_with_all_its_letters(text: str) -> None:
     assert kept == "".join(text.replace('"""', "'''").split())
 
 
-@pytest.mark.parametrize(
-    ("source", "code"),
-    [
-        ('"""What is\nasked."""\n\nimport torch\n', "import torch\n"),
-        ('# mine\n"""What is asked."""\r\nx = 1', "x = 1"),
-        ('"""One"""; x = 1\n', '"""One"""; x = 1\n'),
-        ('x = 1\n"""no head"""\n', 'x = 1\n"""no head"""\n'),
-        ('"""a\u2028b"""\nx = 1\n', "x = 1\n"),
-        ("", ""),
-        ('"""alone"""', ""),
-    ],
-)
-def test_a_file_without_its_docstring_is_its_code(source: str, code: str) -> None:
-    assert without_docstring(source) == code
+def test_a_file_without_its_docstring_is_its_code() -> None:
+    for source, code in {
+        '"""What is\nasked."""\n\nimport torch\n': "import torch\n",
+        '# mine\n"""What is asked."""\r\nx = 1': "x = 1",
+        '"""a\u2028b"""\nx = 1\n': "x = 1\n",
+        '"""alone"""': "",
+        **{whole: whole for whole in ('"""One"""; x = 1\n', 'x = 1\n"""no head"""\n', "")},
+    }.items():
+        assert start.without_docstring(source) == code
 
 
 def test_facts_are_literals_at_the_top_of_the_inputs(tmp_path: Path) -> None:
     path, nothing = tmp_path / "inputs.py", SharedFacts()
-    assert shared_facts(path) == nothing, "there need be no inputs"
+    assert start.shared_facts(path) == nothing, "there need be no inputs"
     for source, facts in (
         ('SIXTEEN_BITS = "native"', SharedFacts(sixteen_bits="native")),
         ('SIXTEEN_BITS = "technique"', SharedFacts(sixteen_bits="technique")),
@@ -195,7 +173,7 @@ def test_facts_are_literals_at_the_top_of_the_inputs(tmp_path: Path) -> None:
         ("import nothing_like_it\nraise SystemExit(3)", nothing),
     ):
         path.write_text(source, encoding="utf-8")
-        assert shared_facts(path) == facts, source
+        assert start.shared_facts(path) == facts, source
 
 
 FOLLOW_UPS = """\
@@ -228,7 +206,7 @@ def test_a_statement_has_the_facts_of_the_challenge_s_inputs(open_workspace: Ope
     (folder / "challenge.yaml").write_text(text, encoding="utf-8")
     (folder / "inputs.py").write_text('SIXTEEN_BITS = "native"\n', encoding="utf-8")
     workspace = open_workspace()
-    parts = statement(workspace.library.challenge("double"))
+    parts = start.statement(workspace.library.challenge("double"))
     assert parts.first == Localised("Return twice the input.", "返回输入的两倍。")
     assert "torch.compile" in parts.everywhere.en
     assert "their own precision" in parts.hardened.en and parts.hardened.zh.endswith("\n\n40000 的两倍。")
@@ -285,7 +263,7 @@ def test_what_cannot_be_opened_or_written_is_told(path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(UsageError, match="is not UTF-8 text; open it in another editor"):
         OpenFile(path)
-    path.write_bytes(b"x" * (LARGEST_BYTES + 1))
+    path.write_bytes(b"x" * (start.LARGEST_BYTES + 1))
     with pytest.raises(UsageError, match="is larger than 256 KiB; open it in another editor"):
         OpenFile(path)
     path.unlink()
@@ -424,7 +402,6 @@ def test_the_log_keeps_which_bugs_were_left_and_another_machine_takes_it(workspa
     request = request_for(workspace, "sdpa", path, GradeOptions())
     left = RepairedBugs(2, (LeftBug(request.bugs[0], Localised("It shows.", "表现。")),))
     settle(workspace, request, report("rejected", left))
-    (row,) = workspace.store.log.of_kind(RowKind.REPAIR)
-    (start,) = workspace.store.log.of_kind(RowKind.START)
-    assert row.payload["left"] == [request.bugs[0]] and row.works_on == start.id and row.fixes == ""
+    (row,), (begun,) = (workspace.store.log.of_kind(kind) for kind in (RowKind.REPAIR, RowKind.START))
+    assert row.payload["left"] == [request.bugs[0]] and row.works_on == begun.id and row.fixes == ""
     assert row_of_line(checked_line(row)) == row

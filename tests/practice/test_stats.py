@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -21,7 +21,13 @@ from attncli.practice.workspace import Workspace
 from attncli.store.connection import Connection
 from moved_clock import Clock
 
-Open = Callable[..., Workspace]
+from .conftest import Open
+
+CARDS = ["att-01", "att-02", "att-03", "kv-01", "kv-02"]
+Answers = list[tuple[str, Rating, int]]
+answers = st.lists(st.tuples(st.sampled_from(CARDS), st.sampled_from(Rating), st.integers(0, 200)), max_size=25)
+points = st.one_of(st.lists(st.integers(0, 2), unique=True), st.just({"0": True}))
+told = st.fixed_dictionaries({}, optional={"points": points, "correct": st.sampled_from([True, False, "no", None])})
 
 
 def test_a_streak_is_the_days_in_a_row_and_retention_the_share_recalled() -> None:
@@ -82,10 +88,8 @@ def test_the_first_review_of_a_later_day_tells_of_memory(workspace: Workspace, m
     assert len(whole(workspace).recalls) == 1
 
 
-def test_groups_have_counts_shares_and_means_of_the_cards_reviewed_last(
-    open_workspace: Open, moving_clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    workspace = open_workspace(fuzz=False)
+def test_groups_are_of_the_cards_reviewed_last(fresh: Open, moving_clock: Clock, monkeypatch: Any) -> None:
+    workspace = fresh(fuzz=False)
     for card, rating in (("att-01", Rating.GOOD), ("att-02", Rating.AGAIN), ("kv-01", Rating.GOOD)):
         answered(workspace, moving_clock, card, 0, Rating.EASY)
         answered(workspace, moving_clock, card, 2, rating)
@@ -104,8 +108,7 @@ def test_groups_have_counts_shares_and_means_of_the_cards_reviewed_last(
     assert {recall.card for recall in some.recalls} == {"att-02", "kv-01"} and some.cards == 2
 
 
-def test_minutes_a_day_are_those_of_timed_reviews(open_workspace: Open, moving_clock: Clock) -> None:
-    workspace = open_workspace()
+def test_minutes_a_day_are_those_of_timed_reviews(workspace: Workspace, moving_clock: Clock) -> None:
     answered(workspace, moving_clock, "att-01", 0, Rating.EASY, ms=90_000)
     answered(workspace, moving_clock, "att-02", 0, Rating.EASY, ms=30_000)
     answered(workspace, moving_clock, "att-03", 1, Rating.EASY, ms=None)
@@ -115,11 +118,8 @@ def test_minutes_a_day_are_those_of_timed_reviews(open_workspace: Open, moving_c
     assert last - first == timedelta(days=13)
 
 
-def test_no_more_is_read_of_a_longer_log(
-    open_workspace: Open, moving_clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_more_is_read_of_a_longer_log(workspace: Workspace, moving_clock: Clock, monkeypatch: Any) -> None:
     """One query per card, for that card's rows alone, and two more in total."""
-    workspace = open_workspace()
     for _ in range(3):
         for card in ("att-01", "att-02"):
             answered(workspace, moving_clock, card, 2, Rating.GOOD)
@@ -131,11 +131,7 @@ def test_no_more_is_read_of_a_longer_log(
     assert all("LIMIT" in sql or "subject IN" in sql or "card = ?" in sql for sql in asked), asked
 
 
-CARDS = ["att-01", "att-02", "att-03", "kv-01", "kv-02"]
-answers = st.lists(st.tuples(st.sampled_from(CARDS), st.sampled_from(Rating), st.integers(0, 200)), max_size=25)
-
-
-def reviewed(workspace: Workspace, given_answers: list[tuple[str, Rating, int]]) -> Workspace:
+def reviewed(workspace: Workspace, given_answers: Answers) -> Workspace:
     for card, rating, days in sorted(given_answers, key=lambda answer: -answer[2]):
         record.answer(workspace, card, rating, workspace.clock() - timedelta(days=days))
     return workspace
@@ -143,7 +139,7 @@ def reviewed(workspace: Workspace, given_answers: list[tuple[str, Rating, int]])
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(answers, st.integers(0, 60))
-def test_topics_stand_as_their_cards_do(fresh: Open, given_answers: list[tuple[str, Rating, int]], ahead: int) -> None:
+def test_topics_stand_as_their_cards_do(fresh: Open, given_answers: Answers, ahead: int) -> None:
     workspace = reviewed(fresh(), given_answers)
     when = workspace.moment(workspace.clock() + timedelta(days=ahead))
     schedules = dict(workspace.store.schedules.all())
@@ -166,21 +162,10 @@ def test_topics_stand_as_their_cards_do(fresh: Open, given_answers: list[tuple[s
     assert {card: recall for recall, card in found} == pytest.approx(due)
 
 
-told = st.fixed_dictionaries(
-    {},
-    optional={
-        "points": st.one_of(st.lists(st.integers(0, 2), unique=True), st.just({"0": True})),
-        "correct": st.sampled_from([True, False, "no", None]),
-    },
-)
-
-
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from(CARDS), st.sampled_from(Rating), told), max_size=8), st.integers(0, 60))
 @example([("att-02", Rating.EASY, {"correct": False}), ("att-01", Rating.EASY, {"points": [0]})], 0)
-def test_weak_cards_are_those_of_the_log(
-    fresh: Open, given_answers: list[tuple[str, Rating, dict[str, object]]], ahead: int
-) -> None:
+def test_weak_cards_are_those_of_the_log(fresh: Open, given_answers: list[tuple[str, Rating, Any]], ahead: int) -> None:
     workspace = fresh()
     last: dict[str, LastReview] = {}
     for card, rating, details in given_answers:
@@ -203,9 +188,7 @@ def test_weak_cards_are_those_of_the_log(
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(answers, st.sets(st.sampled_from(CARDS)))
-def test_the_forecast_is_what_the_schedules_say(
-    fresh: Open, given_answers: list[tuple[str, Rating, int]], suspended: set[str]
-) -> None:
+def test_the_forecast_is_what_the_schedules_say(fresh: Open, given_answers: Answers, suspended: set[str]) -> None:
     workspace = reviewed(fresh(), given_answers)
     for card in suspended:
         record.hold(workspace, RowKind.SUSPEND, card)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from random import Random
 from typing import Any
+from unittest.mock import Mock
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -16,6 +16,7 @@ from attncli import config
 from attncli.bank.loader import NOT_CARDS, load_file
 from attncli.domain.log_row import Rating, RowKind
 from attncli.domain.vocabulary import LEVELS
+from attncli.errors import StoreBusy
 from attncli.i18n import quoted
 from attncli.memory.queue_order import Unseen, asked_order, asked_weight, introduction_order
 from attncli.memory.scheduler import StudyCalendar
@@ -32,7 +33,23 @@ from attncli.practice.workspace import Workspace, change_setting
 from attncli.store.database import TODAY, remove_cache
 from moved_clock import Clock
 
-Open = Callable[..., Workspace]
+from .conftest import MakeCard, Open
+
+CARDS = ("att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03")
+WINDOW = 10
+names = st.sampled_from("answer answer answer undo suspend unsuspend bury flag".split())
+acts = st.lists(st.tuples(names, st.sampled_from(CARDS), st.sampled_from(Rating), st.integers(1, 1500)), max_size=12)
+choices = st.fixed_dictionaries(
+    {
+        "new_per_day": st.integers(0, 8),
+        "minutes_per_day": st.sampled_from((1, 3, 15, 120)),
+        "level": st.sampled_from(config.LEVEL_CHOICES),
+        "code_share": st.sampled_from((0, 33)),
+        "easy_days": st.sampled_from(((), (("sat", 50), ("sun", 0)))),
+        "days": st.sampled_from((None, -2, 0, 1, 3, 4, 9, 21)),
+        "are_set": st.booleans(),
+    }
+)
 
 
 def test_cards_seen_today_use_up_the_quota_till_tomorrow(open_workspace: Open, moving_clock: Clock) -> None:
@@ -74,83 +91,46 @@ def test_a_bury_lasts_for_its_study_day_wherever_one_is(workspace: Workspace, mo
     assert total("Pacific/Auckland") == everything
 
 
-def every_card(workspace: Workspace) -> list[str]:
-    return list(workspace.store.index.card_ids())
-
-
-def test_the_limit_names_what_waits_and_the_next_day(open_workspace: Open) -> None:
+def test_a_standstill_names_what_waits_and_the_next_day(open_workspace: Open) -> None:
     workspace = open_workspace(new_per_day=2, fuzz=False, learning_steps=())
     for card in cards_left(workspace, workspace.moment()):
         record.answer(workspace, card.id, Rating.EASY)
     found = standstill(workspace)
     assert due_counts(workspace).due == 0 and found.reason == "limit"
-    assert (found.introduced, found.unseen) == (2, len(every_card(workspace)) - 2)
+    assert (found.introduced, found.unseen) == (2, len(workspace.store.index.card_ids()) - 2)
     assert found.next_at == workspace.moment().day_end
     stepping = open_workspace("stepping", new_per_day=1, fuzz=False)
     record.answer(stepping, "att-01", Rating.AGAIN)
     assert standstill(stepping).next_at == stepping.clock() + timedelta(minutes=1), "new cards wait for tomorrow"
-
-
-def test_all_seen_and_none_due_names_the_day_of_the_next_review(open_workspace: Open) -> None:
-    workspace = open_workspace(fuzz=False, learning_steps=())
-    for card in every_card(workspace):
+    workspace = open_workspace("seen", fuzz=False, learning_steps=())
+    for card in workspace.store.index.card_ids():
         record.answer(workspace, card, Rating.EASY)
     found, first = standstill(workspace), min(found.interval_days for _, found in workspace.store.schedules.all())
     assert found.reason == "waiting"
     assert found.next_at == workspace.calendar.starts_at(workspace.moment().day + round(first))
 
 
-def test_where_every_card_is_put_away_or_none_is_wanted_that_is_the_reason(open_workspace: Open) -> None:
+def test_what_keeps_every_card_back_is_the_reason(open_workspace: Open) -> None:
     for kind, reason in ((RowKind.SUSPEND, "suspended"), (RowKind.BURY, "buried")):
         workspace = open_workspace(kind)
-        for card in every_card(workspace):
+        for card in workspace.store.index.card_ids():
             record.hold(workspace, kind, card)
         found = standstill(workspace)
         assert due_counts(workspace).due == 0 and found.reason == reason
         assert found.next_at == (workspace.moment().day_end if kind is RowKind.BURY else None)
     found = standstill(open_workspace("off", new_per_day=0))
     assert found.reason == "off" and found.next_at is None
-
-
-def test_before_an_interview_the_list_is_what_is_done(open_workspace: Open) -> None:
-    workspace = open_workspace(easy_days=tuple((day, 0) for day in ("mon", "tue", "wed", "thu", "fri", "sat", "sun")))
+    workspace = open_workspace("planned", easy_days=tuple((day, 0) for day in config.WEEKDAYS))
     interview = date.fromordinal(workspace.moment().day + 20)
     workspace.adopt(workspace.settings._replace(interview=interview))
     assert due_counts(workspace).due == 0 and standstill(workspace).reason == "planned"
-
-
-def test_minutes_that_hold_no_new_card_are_named_and_not_the_limit(open_workspace: Open) -> None:
-    workspace = open_workspace(new_per_day=10)
+    workspace = open_workspace("minutes", new_per_day=10)
     workspace.adopt(workspace.settings._replace(minutes_per_day=1))
     assert standstill(workspace).reason == "limit", "nobody has chosen the usual minutes"
     config.save(workspace.home.config, "minutes_per_day", "1")
     assert due_counts(workspace).due == 0
     found = standstill(workspace)
     assert (found.introduced, found.reason, found.next_at) == (0, "minutes", workspace.moment().day_end)
-
-
-CARDS = ("att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03")
-
-acts = st.lists(
-    st.tuples(
-        st.sampled_from(("answer", "answer", "answer", "undo", "suspend", "unsuspend", "bury", "flag")),
-        st.sampled_from(CARDS),
-        st.sampled_from(Rating),
-        st.integers(1, 1500),
-    ),
-    max_size=12,
-)
-choices = st.fixed_dictionaries(
-    {
-        "new_per_day": st.integers(0, 8),
-        "minutes_per_day": st.sampled_from((1, 3, 15, 120)),
-        "level": st.sampled_from(config.LEVEL_CHOICES),
-        "code_share": st.sampled_from((0, 33)),
-        "easy_days": st.sampled_from(((), (("sat", 50), ("sun", 0)))),
-        "days": st.sampled_from((None, -2, 0, 1, 3, 4, 9, 21)),
-        "are_set": st.booleans(),
-    }
-)
 
 
 def choose(workspace: Workspace, days: int | None, are_set: bool = False, **chosen: Any) -> None:
@@ -239,10 +219,8 @@ def test_rows_from_before_today_remake_the_list_alone(open_workspace: Open, monk
 
 
 @pytest.mark.parametrize("days", [None, 2, 9])
-def test_own_and_flagged_cards_are_next_whatever_their_level(
-    open_workspace: Open, qa_card: Callable[[str], str], days: int | None
-) -> None:
-    workspace = open_workspace(fuzz=False)
+def test_own_and_flagged_cards_are_next_whatever_their_level(fresh: Open, qa_card: MakeCard, days: int | None) -> None:
+    workspace = fresh(fuzz=False)
     choose(workspace, days, minutes_per_day=4, level="screen")
     assert "mine-01" not in todays_list(workspace, workspace.moment()).cards
     workspace.home.banks.mkdir(parents=True, exist_ok=True)
@@ -289,21 +267,12 @@ def test_the_share_of_code_is_met_from_the_first_day_on(open_workspace: Open) ->
     assert not any(day.code for day in make_plan(workspace).days)
 
 
-WINDOW = 10
-
-
-def bundled() -> Iterator[Unseen]:
+def test_new_cards_are_mixed_and_what_is_asked_most_comes_early() -> None:
+    cards = dict[str, Unseen]()
     for path in sorted(bundled_quizbank().glob("*.yaml")):
-        for place, card in enumerate(() if path.name in NOT_CARDS else load_file(path).documents):
-            yield Unseen(card["id"], card["topic"], bool(card.get("core")), card["level"], place, card["kind"])
-
-
-@pytest.fixture(scope="module")
-def cards() -> dict[str, Unseen]:
-    return {card.id: card for card in bundled()}
-
-
-def test_any_ten_new_cards_in_a_row_have_three_kinds_and_four_topics(cards: dict[str, Unseen]) -> None:
+        for place, told in enumerate(() if path.name in NOT_CARDS else load_file(path).documents):
+            core = bool(told.get("core"))
+            cards[told["id"]] = Unseen(told["id"], told["topic"], core, told["level"], place, told["kind"])
     orders = [introduction_order(cards.values())]
     for level in ("any", *LEVELS):
         orders += [introduction_order(cards.values(), level)[:300], asked_order(cards.values(), level)[:300]]
@@ -311,21 +280,18 @@ def test_any_ten_new_cards_in_a_row_have_three_kinds_and_four_topics(cards: dict
         for first in range(len(order) - WINDOW + 1):
             window = [cards[id] for id in order[first : first + WINDOW]]
             assert len({card.kind for card in window}) >= 3 and len({card.topic for card in window}) >= 4, window
-
-
-@pytest.mark.parametrize("level", ["any", *LEVELS])
-def test_what_is_asked_most_still_comes_early(cards: dict[str, Unseen], level: str) -> None:
-    order = introduction_order(cards.values(), level)
-    weights = [asked_weight(cards[id].core, cards[id].level, level) for id in order]
-    assert sum(weights[:100]) > 0.95 * sum(sorted(weights, reverse=True)[:100])
-    assert all(cards[id].core for id in order[:100])
+    for level in ("any", *LEVELS):
+        order = introduction_order(cards.values(), level)
+        weights = [asked_weight(cards[id].core, cards[id].level, level) for id in order]
+        assert sum(weights[:100]) > 0.95 * sum(sorted(weights, reverse=True)[:100])
+        assert all(cards[id].core for id in order[:100])
 
 
 def new_cards(workspace: Workspace) -> list[str]:
     return [waiting.id for waiting in workspace.store.queue.unseen(workspace.moment(), 100)]
 
 
-def test_the_level_orders_new_cards_at_once_and_in_the_next_sitting(open_workspace: Open) -> None:
+def test_the_level_orders_new_cards_at_once_and_in_the_next_sitting(open_workspace: Open, monkeypatch: Any) -> None:
     workspace = open_workspace()
     before = new_cards(workspace)
     level_of = {card.id: card.level for card in workspace.store.index.list_cards(None)}
@@ -338,17 +304,7 @@ def test_the_level_orders_new_cards_at_once_and_in_the_next_sitting(open_workspa
     item = ReviewSession(again).next()
     assert item is not None and item.card.id == after[0]
     assert new_cards(open_workspace()) == before
-
-
-def test_a_new_order_waits_for_the_database(open_workspace: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    from attncli.errors import StoreBusy
-
-    workspace = open_workspace()
-
-    def busy() -> None:
-        raise StoreBusy(quoted("another attn is writing"))
-
+    busy = Mock(side_effect=StoreBusy(quoted("another attn is writing")))
     monkeypatch.setattr(workspace, "order_new_cards", busy)
     assert not change_setting(workspace, "level", "research")
-    assert workspace.settings.level == "research"
-    assert workspace.settings._replace(level="any") != workspace.settings
+    assert workspace.settings.level == "research" and busy.called

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -22,7 +21,9 @@ from attncli.practice.workspace import (
     saved_settings,
 )
 
-Open = Callable[..., Workspace]
+from .conftest import Open
+
+WISHED = (("att", 0.97),)
 
 
 def test_only_a_new_learner_who_can_answer_is_asked(open_workspace: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,9 +52,6 @@ def test_only_answers_that_fit_and_change_something_are_written(workspace: Works
         assert (workspace.settings.minutes_per_day, workspace.settings.new_per_day) == (minutes, new_cards)
 
 
-WISHED = (("att", 0.97),)
-
-
 def learnt(workspace: Workspace) -> dict[str, Schedule]:
     now = workspace.clock()
     for card in ("att-01", "kv-01"):
@@ -62,7 +60,7 @@ def learnt(workspace: Workspace) -> dict[str, Schedule]:
     return dict(workspace.store.schedules.all())
 
 
-def test_only_the_cards_of_the_topic_come_sooner_at_once_and_on_replay(open_workspace: Open) -> None:
+def test_only_cards_of_the_topic_come_sooner_at_once_and_on_replay(open_workspace: Open, small_bank: Path) -> None:
     plain = learnt(open_workspace(fuzz=False))
     wished = open_workspace(fuzz=False, topic_retention=WISHED)
     changed = dict(wished.store.schedules.all())
@@ -73,6 +71,11 @@ def test_only_the_cards_of_the_topic_come_sooner_at_once_and_on_replay(open_work
     wished.derive_all()
     assert dict(wished.store.schedules.all()) == changed
     assert dict(open_workspace(fuzz=False).store.schedules.all()) == plain
+    open_workspace(fuzz=False, topic_retention=WISHED)
+    moved = (small_bank / "att.yaml").read_text(encoding="utf-8").replace("topic: att", "topic: other")
+    (small_bank / "att.yaml").write_text(moved, encoding="utf-8")
+    after = dict(open_workspace(fuzz=False, topic_retention=WISHED).store.schedules.all())
+    assert after["att-01"].interval_days == plain["att-01"].interval_days, "it follows the topic that it moved to"
 
 
 def test_the_buttons_of_a_topic_follow_its_retention(open_workspace: Open) -> None:
@@ -82,15 +85,6 @@ def test_the_buttons_of_a_topic_follow_its_retention(open_workspace: Open) -> No
     at = workspace.clock()
     shown = workspace.card_scheduler("att-01").previews("att-01", None, at, workspace.calendar.day(at))
     assert record.answer(workspace, "att-01", Rating.EASY, at).schedule == shown[Rating.EASY]
-
-
-def test_a_card_that_moves_to_another_topic_follows_that_one(open_workspace: Open, small_bank: Path) -> None:
-    plain = learnt(open_workspace("plain", fuzz=False))
-    learnt(open_workspace(fuzz=False, topic_retention=WISHED))
-    moved = (small_bank / "att.yaml").read_text(encoding="utf-8").replace("topic: att", "topic: other")
-    (small_bank / "att.yaml").write_text(moved, encoding="utf-8")
-    after = dict(open_workspace(fuzz=False, topic_retention=WISHED).store.schedules.all())
-    assert after["att-01"].interval_days == plain["att-01"].interval_days
 
 
 def test_topics_are_checked_and_called_by_their_names(workspace: Workspace) -> None:

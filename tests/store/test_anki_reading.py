@@ -25,18 +25,13 @@ CREATE TABLE notes (id integer primary key, guid, mid, mod, tags, flds);
 CREATE TABLE cards (id integer primary key, nid, did, ord, mod, type, queue, odid);
 CREATE TABLE revlog (id integer primary key, cid, usn, ease, ivl, lastIvl, factor, time, type);
 """
-MODELS = {
-    "7": {
-        "type": 0,
-        "flds": [{"name": "Back", "ord": 1}, {"name": "Front", "ord": 0}],
-        "tmpls": [{"ord": 0, "qfmt": "{{Front}}", "afmt": "{{Back}}"}],
-    }
-}
-ROWS = [
-    ("INSERT INTO notes VALUES (1, 'g', 7, 0, '', 'q' || char(31) || 'a')", ()),
-    ("INSERT INTO cards VALUES (5, 1, 3, 0, 1700000000, 2, 2, 0)", ()),
-    ("INSERT INTO revlog VALUES (1700000000123, 5, -1, 3, 4, 1, 2500, 900, 1)", ()),
-]
+FIELDS = [{"name": "Back", "ord": 1}, {"name": "Front", "ord": 0}]
+MODELS = {"7": {"type": 0, "flds": FIELDS, "tmpls": [{"ord": 0, "qfmt": "{{Front}}", "afmt": "{{Back}}"}]}}
+ROWS = """
+INSERT INTO notes VALUES (1, 'g', 7, 0, '', 'q' || char(31) || 'a');
+INSERT INTO cards VALUES (5, 1, 3, 0, 1700000000, 2, 2, 0);
+INSERT INTO revlog VALUES (1700000000123, 5, -1, 3, 4, 1, 2500, 900, 1);
+"""
 
 
 def database(tmp_path: Path, *changes: str, models: Any = MODELS, schema: str = SCHEMA) -> bytes:
@@ -46,8 +41,7 @@ def database(tmp_path: Path, *changes: str, models: Any = MODELS, schema: str = 
     rows.executescript(schema)
     told = models if isinstance(models, str) else json.dumps(models)
     rows.execute("INSERT INTO col VALUES (1, 0, ?, ?, '{}')", (told, json.dumps({"3": {"name": "Deck"}})))
-    for sql, values in ROWS:
-        rows.execute(sql, values)
+    rows.executescript(ROWS)
     for change in changes:
         rows.execute(change)
     rows.commit()
@@ -94,20 +88,15 @@ def test_a_sound_package_is_read(tmp_path: Path, room: Path) -> None:
         assert lost_reviews == 0
 
 
+DAMAGED, NO_COLLECTION = "FILE is not an Anki package, or is damaged", "FILE contains no Anki collection"
 WRONG: dict[str, tuple[Callable[[Path], Path], str]] = {
     "no file": (lambda tmp: tmp / "missing.apkg", "cannot read FILE (No such file or directory)"),
     "a folder": (lambda tmp: tmp, "cannot read FILE (Is a directory)"),
-    "no archive": (lambda tmp: written(tmp, b"hello"), "FILE is not an Anki package, or is damaged"),
-    "an empty file": (lambda tmp: written(tmp, b""), "FILE is not an Anki package, or is damaged"),
-    "half an archive": (
-        lambda tmp: written(tmp, package(tmp, database(tmp)).read_bytes()[:-80]),
-        "FILE is not an Anki package, or is damaged",
-    ),
-    "no collection": (lambda tmp: package(tmp, b"x", "notes.txt"), "FILE contains no Anki collection"),
-    "a collection elsewhere": (
-        lambda tmp: package(tmp, database(tmp), "../../collection.anki2"),
-        "FILE contains no Anki collection",
-    ),
+    "no archive": (lambda tmp: written(tmp, b"hello"), DAMAGED),
+    "an empty file": (lambda tmp: written(tmp, b""), DAMAGED),
+    "half an archive": (lambda tmp: written(tmp, package(tmp, database(tmp)).read_bytes()[:-80]), DAMAGED),
+    "no collection": (lambda tmp: package(tmp, b"x", "notes.txt"), NO_COLLECTION),
+    "a collection elsewhere": (lambda tmp: package(tmp, database(tmp), "../../collection.anki2"), NO_COLLECTION),
     "no database": (lambda tmp: package(tmp, b"x" * 5000), "the collection in FILE is damaged"),
     "an empty database": (lambda tmp: package(tmp, b""), "contains no readable Anki collection (table col)"),
     "half a database": (lambda tmp: package(tmp, database(tmp)[:9000]), "the collection in FILE is damaged"),

@@ -47,6 +47,20 @@ CARDS = ("att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03")
 START = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork, kill -9 and mounts")
+Open = Callable[[Path], Workspace]
+LONGEST_LIFE_SECONDS = 0.12
+ROUNDS_AT_A_HOME = 10
+PAGE_BYTES = 4096
+BEGAN_AT = time.monotonic()
+PIECES, SECONDS_A_PIECE = 4, 0.0004
+"""A child writes in pieces, with a pause before each, so that many kills tear a line."""
+Say = Callable[[list[str]], object]
+MOST_ROOM_PAGES = 512
+NEED_ROOM = {"sync", "import", "restore", "backup", "config", "start"}
+"""Commands that write a file, which needs a page. A row may fit into the history's last page."""
+CLONE_NEW_MOUNTS = 0x20000
+may_mount = sys.platform == "linux" and subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode == 0
+needs_mounts = pytest.mark.skipif(not may_mount, reason="needs the right to mount")
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +75,6 @@ def folder() -> Iterator[Path]:
 @pytest.fixture
 def tmp_path(folder: Path) -> Path:
     return Path(mkdtemp(dir=folder))
-
-
-Open = Callable[[Path], Workspace]
 
 
 @pytest.fixture
@@ -117,15 +128,6 @@ def derived(workspace: Workspace) -> list[Any]:
 
 
 # Killed at any moment
-
-LONGEST_LIFE_SECONDS = 0.12
-ROUNDS_AT_A_HOME = 10
-PAGE_BYTES = 4096
-BEGAN_AT = time.monotonic()
-PIECES, SECONDS_A_PIECE = 4, 0.0004
-"""A child writes in pieces, with a pause before each, so that many kills tear a line."""
-
-Say = Callable[[list[str]], object]
 
 
 def fast_clock() -> datetime:
@@ -358,25 +360,7 @@ def test_damage_costs_the_rows_it_touches_alone_and_is_named(
         assert torn + b"\n" in [*aside, *file.read_bytes().splitlines(keepends=True)]
 
 
-# A lost cache
-
-
-@pytest.mark.parametrize("lose", ["without", "cut", "random"])
-def test_a_lost_cache_is_made_anew_with_the_same_schedules(pristine: Pristine, open_at: Open, lose: str) -> None:
-    rng, home, cache = Random(5), pristine.home, pristine.home / "cache.db"
-    with open_at(home) as workspace:
-        before = known(workspace), derived(workspace)
-    assert len(before[1]) >= len(CARDS)
-    for _ in range(1 if lose == "without" else 4):
-        pristine.restore(with_cache=lose != "without")
-        if lose == "cut":
-            os.truncate(cache, rng.randrange(cache.stat().st_size))
-        elif lose == "random":
-            cache.write_bytes(rng.randbytes(rng.randrange(1, 300_000)))
-        with open_at(home) as workspace:
-            assert (known(workspace), derived(workspace)) == before
-            record.answer(workspace, "att-01", Rating.GOOD)
-        assert database_health(paths.Home(home)).damages == () and attn(home, "due").code == 0
+# A damaged cache
 
 
 def test_a_damaged_page_of_the_cache_costs_one_command_at_most(pristine: Pristine, open_at: Open) -> None:
@@ -393,13 +377,6 @@ def test_a_damaged_page_of_the_cache_costs_one_command_at_most(pristine: Pristin
 
 
 # A full disk, a read-only home
-
-MOST_ROOM_PAGES = 512
-NEED_ROOM = {"sync", "import", "restore", "backup", "config", "start"}
-"""Commands that write a file, which needs a page. A row may fit into the history's last page."""
-CLONE_NEW_MOUNTS = 0x20000
-may_mount = sys.platform == "linux" and subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode == 0
-needs_mounts = pytest.mark.skipif(not may_mount, reason="needs the right to mount")
 
 
 def with_own_mounts(*commands: list[str | Path]) -> None:
