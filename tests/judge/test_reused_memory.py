@@ -83,13 +83,13 @@ def test_the_second_round_refers_to_its_own_results_and_sees_other_values():
 
 
 def test_values_with_laws_of_their_own_and_running_states_are_left_alone():
-    for given in (
+    for arguments in (
         lambda make: (make.keep(torch.eye(3)), make.keep(torch.eye(3))),
         lambda make: (make.normal(2, 3), make.shared({})),
         lambda make: (make.normal(2, 3), make.generator()),
     ):
         make = recorder()
-        make.call("project", *given(make))
+        make.call("project", *arguments(make))
         assert refilled(make.case) is None
 
 
