@@ -14,7 +14,7 @@ import torch
 
 from attncli.domain.grade_report import GradeReport
 from attncli.domain.grade_report_text import REASONS
-from attncli.judge.case import Profile, profile_of
+from attncli.judge.case import profile_of
 from attncli.judge.client import GradeOptions
 from attncli.judge.counterexample import LARGEST, bounded
 from attncli.judge.diagnose import Probe, diagnose
@@ -146,8 +146,6 @@ WRONG = {"no-scale": REFERENCE.replace(" * scale", "")}
 ENTRY = ["halves", "turned", "Gate", "follow", "dropped", "drawn", "tiled"]
 SPEC = {"entry": ENTRY, "required": ["loads", "matches-reference"], "forbidden": []}
 
-Ask = Callable[["Kind", random.Random], FailedCase | None]
-
 
 @dataclass
 class FedWorker:
@@ -190,7 +188,7 @@ class Kind:
 
     def answer(self, request: Request) -> Answer:
         if self.chance.random() < HONESTLY_PACKED:
-            return served(Returns(self.chance), request, unanswered)
+            return served(Returns(self.chance), request, lambda *_: ({"error": "not here"}, memoryview(b"")))
         found = self.honest.get(id(request))
         if found is None:
             namespace = dict(self.grading.exam.folder.reference)
@@ -211,10 +209,6 @@ def answered_by(callables: Callables) -> Any:
     return invoke
 
 
-def unanswered(header: dict[str, Any], buffers: Any) -> tuple[dict[str, Any], memoryview]:
-    return {"error": "not here"}, memoryview(b"")
-
-
 @pytest.fixture(scope="module")
 def exam(tmp_path_factory) -> Exam:
     torch.set_num_threads(1)
@@ -229,10 +223,8 @@ def kind(exam: Exam, seed: str) -> Kind:
     return made
 
 
-def case_of(exam: Exam, name: str, profile: str | Profile = "ordinary"):
-    make = Recorder(
-        fixed_draw, profile if isinstance(profile, Profile) else profile_of(profile, exam.folder.inputs), label="edge"
-    )
+def case_of(exam: Exam, name: str, profile: str = "ordinary"):
+    make = Recorder(fixed_draw, profile_of(profile, exam.folder.inputs), label="edge")
     getattr(exam.folder.inputs, name)(make)
     return make.case
 
@@ -278,8 +270,7 @@ def test_there_is_a_verdict_on_every_answer(exam, name):
     record, kinds = QUESTIONS[name]
     questions = [made(exam.folder, case_of(exam, record, profile)) for made, profile in kinds]
 
-    found = asked_of(asked, lambda: asked.grading.ask(asked.chance.choice(questions)))
-    assert found > ANSWERS // 3
+    assert asked_of(asked, lambda: asked.grading.ask(asked.chance.choice(questions))) > ANSWERS // 3
 
 
 def test_there_is_a_verdict_on_all_costs(exam):
@@ -293,8 +284,7 @@ def test_there_is_a_verdict_on_all_costs(exam):
         json.dumps(found.document(), allow_nan=False)
         return None
 
-    found = asked_of(asked, ask)
-    assert ANSWERS // 3 < found < ANSWERS
+    assert ANSWERS // 3 < asked_of(asked, ask) < ANSWERS
 
 
 def test_there_is_a_verdict_on_what_is_said_of_loading(exam):

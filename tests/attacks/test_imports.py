@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,31 +40,13 @@ VERDICTS = {
 
 
 @pytest.fixture
-def open_workspace(
-    tmp_path: Path, small_bank: Path, small_impl: Path, moving_clock: Callable[[], datetime]
-) -> Iterator[Callable[[], Workspace]]:
-    opened: list[Workspace] = []
-
-    def make() -> Workspace:
-        home = Home(tmp_path / "home")
-        opened.append(Workspace.open(home, moving_clock, settings=Settings(), quizbank=small_bank, impl=small_impl))
-        return opened[-1]
-
-    yield make
-    for workspace in opened:
-        workspace.close()
+def workspace(tmp_path: Path, small_bank: Path, small_impl: Path, moving_clock: Clock) -> Iterator[Workspace]:
+    home, folders = Home(tmp_path / "home"), {"quizbank": small_bank, "impl": small_impl}
+    with Workspace.open(home, moving_clock, settings=Settings(), **folders) as opened:
+        yield opened
 
 
-def row_in(file: Path) -> LogRow:
-    document = json.loads(file.read_text(encoding="utf-8"))
-    at = datetime.fromisoformat(document["at"])
-    return LogRow(document["id"], document["machine"], RowKind(document["kind"]), "double", at, 1, document["payload"])
-
-
-def test_a_file_is_refused_with_its_line_and_nothing_is_merged(
-    open_workspace: Callable[[], Workspace], tmp_path: Path
-) -> None:
-    workspace = open_workspace()
+def test_a_file_is_refused_with_its_line_and_nothing_is_merged(workspace: Workspace, tmp_path: Path) -> None:
     good = {"id": "g", "machine": "m", "kind": "hint", "subject": "double", "at": "2026-06-01T10:00:00Z", "day": 739768}
     for file in FILES.iterdir():
         with pytest.raises(UsageError) as refusal:
@@ -77,17 +59,18 @@ def test_a_file_is_refused_with_its_line_and_nothing_is_merged(
         assert workspace.store.log.length() == 0
 
 
-def test_such_rows_do_no_harm_where_an_earlier_version_has_imported_them(
-    open_workspace: Callable[[], Workspace], moving_clock: Clock, tmp_path: Path
-) -> None:
+def test_such_rows_imported_earlier_do_no_harm(workspace: Workspace, moving_clock: Clock, tmp_path: Path) -> None:
     moving_clock.now = datetime(2026, 11, 1, tzinfo=UTC)  # the rows are of October
-    workspace = open_workspace()
-    rows = [row_in(FILES / f"{name}.jsonl") for name in VERDICTS]
+    rows = [json.loads((FILES / f"{name}.jsonl").read_text(encoding="utf-8")) for name in VERDICTS]
+    at = datetime.fromisoformat(rows[0]["at"])
     others = [(RowKind.REVIEW, {}), (RowKind.UNDO, {"row": [1]}), (RowKind.FIT, {"parameters": [99]})]
     others.append((RowKind.START, []))  # type: ignore[arg-type]
-    there = [LogRow(f"p-{n}", "m1", row.kind, "double", row.at, row.day, row.payload) for n, row in enumerate(rows)]
+    there = [
+        LogRow(f"p-{n}", "m1", RowKind(row["kind"]), "double", datetime.fromisoformat(row["at"]), 1, row["payload"])
+        for n, row in enumerate(rows)
+    ]
     for number, (kind, payload) in enumerate(others):
-        there.append(LogRow(f"q-{number}", "m1", kind, "att-01", rows[0].at, 739768, payload))  # type: ignore[arg-type]
+        there.append(LogRow(f"q-{number}", "m1", kind, "att-01", at, 739768, payload))  # type: ignore[arg-type]
     workspace.store.history.add_import(there)
     workspace.store.catch_up()
     workspace.derive_all()
@@ -102,13 +85,8 @@ def test_such_rows_do_no_harm_where_an_earlier_version_has_imported_them(
     (tmp_path / "shared").mkdir()
     done = sync(workspace, tmp_path / "shared")
     assert done.written == 4 and done.faults == ()
-    with Workspace.open(
-        Home(tmp_path / "other"),
-        workspace.clock,
-        settings=Settings(),
-        quizbank=workspace.source_files.quizbank,
-        impl=workspace.source_files.impl,
-    ) as other:
+    folders = {"quizbank": workspace.source_files.quizbank, "impl": workspace.source_files.impl}
+    with Workspace.open(Home(tmp_path / "other"), workspace.clock, settings=Settings(), **folders) as other:
         received = sync(other, tmp_path / "shared")
         assert received.received == 4 and f"skipped {len(there)} of {len(there)} rows" in received.faults[0].en
 
@@ -133,10 +111,8 @@ def hostile_database(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_hostile_database_brings_its_rows_and_nothing_else(
-    hostile_database: Path, open_workspace: Callable[[], Workspace], tmp_path: Path
-) -> None:
-    workspace, before = open_workspace(), hostile_database.read_bytes()
+def test_a_hostile_database_brings_its_rows_alone(hostile_database: Path, workspace: Workspace, tmp_path: Path) -> None:
+    before = hostile_database.read_bytes()
     assert restore(workspace, hostile_database).rows == 1 and hostile_database.read_bytes() == before
     record.answer(workspace, "att-01", Rating.GOOD)
     assert is_machine(workspace.store.history.machine) and workspace.store.log.length() == 2
@@ -159,10 +135,10 @@ def test_the_command_says_what_it_left_out_of_a_hostile_database(
     assert "\x1b" not in said.err + said.out and said.out.startswith("Restored 1 row from ")
 
 
-def test_a_log_that_is_computed_is_no_log(open_workspace: Callable[[], Workspace], tmp_path: Path) -> None:
+def test_a_log_that_is_computed_is_no_log(workspace: Workspace, tmp_path: Path) -> None:
     """A view may never end."""
     with closing(sqlite3.connect(tmp_path / "view.db")) as raw, raw:
         row = "1 seq, 'a' id, 'm' machine, 'review' kind, 'att-01' subject, 1780000000000000 at_us, 739764 day"
         raw.execute(f"CREATE VIEW log AS SELECT {row}, '{{\"rating\": 3}}' payload")
     with pytest.raises(UsageError, match="give another file"):
-        merge_logs.import_file(open_workspace(), tmp_path / "view.db")
+        merge_logs.import_file(workspace, tmp_path / "view.db")

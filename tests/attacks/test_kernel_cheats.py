@@ -20,12 +20,13 @@ HEAD, _, BODY = KERNEL.partition("def vector_add")
 LAUNCHED = "    _add[(1,)](x, y, x, 0, BLOCK=16)\n"
 OWN = "import torch\nimport triton\nimport triton.language as tl\n\n"
 ADD = HEAD + "def vector_add(x, y):\n"
+BESIDE = f"{ADD}{LAUNCHED}    return "
+IN_PLACE = f"{ADD}    out = x.clone()\n    out += y\n{LAUNCHED}    return out\n"
 KEEPS = HEAD + "_kept = {}\n\n\ndef vector_add(x, y):\n    if x.shape not in _kept:\n"
 KEEPS += f"        _kept[x.shape] = _sum(x, y)\n    return _kept[x.shape]\n\n\ndef _sum{BODY}"
 INSIDE = f"{OWN}held = []\n\n\n@triton.jit\ndef _add(out):\n    held[2].copy_(held[0] + held[1])\n\n\n"
-INSIDE += (
-    "def vector_add(x, y):\n    held[:] = [x, y, torch.empty_like(x)]\n    _add[(1,)](held[2])\n    return held[2]\n"
-)
+INSIDE += "def vector_add(x, y):\n    held[:] = [x, y, torch.empty_like(x)]\n"
+INSIDE += "    _add[(1,)](held[2])\n    return held[2]\n"
 GIVEN = f"{OWN}class Held:\n    pass\n\n\n@triton.jit\ndef _add(held):\n    held.out.copy_(held.x + held.y)\n\n\n"
 GIVEN += "def vector_add(x, y):\n    held = Held()\n    held.x, held.y, held.out = x, y, torch.empty_like(x)\n"
 GIVEN += "    _add[(1,)](held)\n    return held.out\n"
@@ -36,21 +37,9 @@ STREAM = "    with torch.cuda.stream(torch.cuda.Stream()):\n        return x\n"
 INTERPRETER = "import triton.runtime.interpreter as inside\ninside.InterpreterBuilder.create_masked_store = None\n"
 # The source, the check that it is about, words of its message.
 CHEATS = {
-    "calls the library beside an idle kernel": (
-        f"{ADD}{LAUNCHED}    return torch.add(x, y)\n",
-        "forbidden",
-        "add is not allowed here",
-    ),
-    "adds in place what torch may copy": (
-        f"{ADD}    out = x.clone()\n    out += y\n{LAUNCHED}    return out\n",
-        "forbidden",
-        "is not allowed here",
-    ),
-    "computes under another name": (
-        f"{ADD}{LAUNCHED}    return torch.sub(x, torch.neg(y))\n",
-        "forbidden",
-        "outside of the kernel",
-    ),
+    "calls the library beside an idle kernel": (f"{BESIDE}torch.add(x, y)\n", "forbidden", "add is not allowed here"),
+    "adds in place what torch may copy": (IN_PLACE, "forbidden", "is not allowed here"),
+    "computes under another name": (f"{BESIDE}torch.sub(x, torch.neg(y))\n", "forbidden", "outside of the kernel"),
     "launches nothing": (ADD + "    return x.clone()\n", "matches-reference", "largest error"),
     "returns what it returned before": (KEEPS, "pure", ""),
     "leaves the work to another stream": (ADD + STREAM, "matches-reference", ""),
@@ -64,10 +53,8 @@ CHEATS = {
 
 def graded(judge: Judge, source: str):
     challenge = challenge_of(load_challenge(FOLDER / "challenge.yaml").documents[0])
-    asked = GradeRequest(
-        spec=specification(challenge), folder=Path(challenge.folder), source=source.encode(), filename="cheat.py"
-    )
-    return judge.grade(asked)
+    spec, folder = specification(challenge), Path(challenge.folder)
+    return judge.grade(GradeRequest(spec=spec, folder=folder, source=source.encode(), filename="cheat.py"))
 
 
 def test_the_kernel_itself_is_accepted(judge: Judge):
@@ -83,6 +70,4 @@ def test_a_cheat_is_rejected_by_the_check_that_it_is_about(judge: Judge, name: s
     source, check, words = CHEATS[name]
     report = graded(judge, source)
     failed = {found.name: found.message.en for found in report.checks if found.required and found.status == "fail"}
-    assert not report.accepted
-    assert check in failed, failed
-    assert words in failed[check]
+    assert not report.accepted and check in failed and words in failed[check], failed

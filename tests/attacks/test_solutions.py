@@ -125,16 +125,10 @@ def everything_in(folder: Path) -> list[tuple[str, int]]:
 def graded(judge: Judge, challenge: Any, name: str, without: str = "forbidden") -> GradeReport:
     spec = specification(challenge)
     spec["required"] = [check for check in spec["required"] if check != without]
-    request = GradeRequest(
-        spec=spec,
-        folder=Path(challenge.folder),
-        source=(SOLUTIONS / f"{name}.py").read_bytes(),
-        filename=f"{name}.py",
-        options=GradeOptions(
-            timeout_seconds=PATIENT_SECONDS.get(name, SECONDS), memory_mib=MEMORY_MIB, rung="hardened"
-        ),
-    )
-    return judge.grade(request)
+    file, seconds = SOLUTIONS / f"{name}.py", PATIENT_SECONDS.get(name, SECONDS)
+    options = GradeOptions(timeout_seconds=seconds, memory_mib=MEMORY_MIB, rung="hardened")
+    asked = {"folder": Path(challenge.folder), "source": file.read_bytes(), "filename": file.name, "options": options}
+    return judge.grade(GradeRequest(spec=spec, **asked))
 
 
 @pytest.mark.parametrize(

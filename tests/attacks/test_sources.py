@@ -57,10 +57,11 @@ COSTLY: dict[str, bytes] = {
 
 def graded(judge: Judge, id: str, source: bytes, **asked: Any) -> GradeReport:
     folder = next(bundled_impl().glob(f"*/{id}"))
-    spec = specification(challenge_of(load_challenge(folder / "challenge.yaml").documents[0]))
-    return judge.grade(
-        GradeRequest(spec=spec, folder=folder, source=source, filename="mine.py", options=GradeOptions(**asked))
+    spec, options = (
+        specification(challenge_of(load_challenge(folder / "challenge.yaml").documents[0])),
+        GradeOptions(**asked),
     )
+    return judge.grade(GradeRequest(spec=spec, folder=folder, source=source, filename="mine.py", options=options))
 
 
 def failed(report: GradeReport) -> CheckResult:

@@ -34,11 +34,7 @@ CARD = {
     "slips": [{"compute": "layers * 2 ** 30", "says": {"en": "K without V.", "zh": "只算了 K。"}}],
     "follow_ups": [
         "kv-01",
-        {
-            "ask": {"en": "Why two?", "zh": "为什么乘 2？"},
-            "answer": {"en": "Keys, values.", "zh": "键和值。"},
-            "card": "kv-02",
-        },
+        {"ask": {"en": "Why two?", "zh": "为什么乘 2？"}, "answer": {"en": "K, V.", "zh": "键和值。"}, "card": "kv-02"},
         {"ask": {"en": "And Q?", "zh": "Q 呢？"}, "answer": {"en": "Not kept.", "zh": "不存。"}},
     ],
     "as_of": "2026-06",
@@ -48,16 +44,16 @@ CARD = {
 def test_follow_ups_slips_experiments_and_the_date_of_the_facts_are_told_without_the_errata() -> None:
     pitfall = {"en": "They vanish.", "zh": "会消失。", "errata": "E19"}
     card = card_of(card_document("kv", CARD | {"pitfalls": [pitfall], "experiment": "kv-timing"}))
-    english, chinese = whole_card(card, "en"), whole_card(card, "zh")
+    told = {lang: whole_card(card, lang) for lang in LANGS}
     for part in (
-        "## Follow-ups\n\n**Why two?**\n\nKeys, values. (kv-02)\n\n**And Q?**\n\nNot kept.\n",
+        "## Follow-ups\n\n**Why two?**\n\nK, V. (kv-02)\n\n**And Q?**\n\nNot kept.\n",
         "See also: kv-01\n",
         "Common mistakes:\n\n- `layers * 2 ** 30` — K without V.",
         "As of 2026-06.",
         "\nExperiment: `attn experiment kv-timing`\n",
         "They vanish.",
     ):
-        assert part in english
+        assert part in told["en"]
     for part in (
         "## 追问\n\n**为什么乘 2？**\n\n键和值。 (kv-02)",
         "相关: kv-01\n",
@@ -66,8 +62,8 @@ def test_follow_ups_slips_experiments_and_the_date_of_the_facts_are_told_without
         "\n实验: `attn experiment kv-timing`\n",
         "会消失。",
     ):
-        assert part in chinese
-    assert "E19" not in english + chinese
+        assert part in told["zh"]
+    assert "E19" not in "".join(told.values())
     assert "attn experiment" not in whole_card(card_of(card_document("kv", CARD)), "en")
 
 
@@ -78,9 +74,13 @@ def bank(indexed_home, tmp_path_factory):
         yield [workspace.library.card(card.id) for card in workspace.library.cards()]
 
 
-def test_every_card_prints_all_that_is_right(bank):
+def test_every_card_prints_all_that_is_right_and_no_blank_of_a_question_becomes_mark_up(bank):
     assert {card.kind for card in bank} == {*KINDS}
+    parser = MarkdownIt("commonmark")
     for card in bank:
+        if card.kind == "cloze":
+            shown = parser.renderInline(asked(question(card, "en")))
+            assert shown.count("____") == len(card.blanks), card.id
         for lang in LANGS:
             printed, fields = answer(card, lang), side(card, lang, lambda id: quoted(id))
             assert printed.strip() and fields.answer and "{{" not in printed + question(card, lang), card.id
@@ -89,11 +89,3 @@ def test_every_card_prints_all_that_is_right(bank):
                 assert text.strip() in whole_card(card, lang), card.id
         drawn = card.draw(Random(card.id))
         assert card.kind == "qa" or drawn.mark(right_answer_to(drawn)).correct, card.id
-
-
-def test_no_blank_of_a_question_becomes_mark_up(bank):
-    parser = MarkdownIt("commonmark")
-    for card in bank:
-        if card.kind == "cloze":
-            shown = parser.renderInline(asked(question(card, "en")))
-            assert shown.count("____") == len(card.blanks), card.id

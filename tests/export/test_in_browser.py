@@ -16,20 +16,9 @@ import pytest
 
 from attncli.domain.grade_report import GradeReport
 from attncli.domain.log_row import Rating
+from attncli.export import summary as lines
 from attncli.export.render import policy, to_html
-from attncli.export.summary import (
-    CardLine,
-    DueLine,
-    FactLine,
-    MissLine,
-    MockLine,
-    PlanLine,
-    Point,
-    SolvedLine,
-    Summary,
-    TopicLine,
-    summarise,
-)
+from attncli.export.summary import Summary, TopicLine, summarise
 from attncli.i18n import LANGS
 from attncli.practice import record
 from attncli.practice.grade import record_attempt
@@ -118,39 +107,31 @@ def hostile_markdown(host: str) -> list[str]:
 
 def summary(texts: list[str], lang: str = "en") -> Summary:
     """Return a summary that has each text in every possible place."""
-    points = {t: (Point(t, True), Point(t, False)) for t in texts}
-    cards = tuple(
-        CardLine(t, texts[0], "qa", "screen", t, t, t, t, points[t], (t,), 0.4, 2, ("missed", "recall")) for t in texts
-    )
+    reasons = ("missed", "recall")
+    points = {t: (lines.Point(t, True), lines.Point(t, False)) for t in texts}
+    head = (texts[0], "qa", "screen")
+    cards = tuple(lines.CardLine(t, *head, t, t, t, t, points[t], (t,), 0.4, 2, reasons) for t in texts)
     topics = tuple(TopicLine(t, t, 1, 2, 0.4, 0.5, 1, 2, 3.0) for t in texts)
     unseen = tuple(TopicLine(f"unseen {t}", t, 0, 2, 0.0, 0.0, 0, 0, 2.0) for t in texts)
-    solved = tuple(SolvedLine(t, "solved", t, 1, 1, t, f"# \x1b]0;pwned\x07\u202e {t}\n{t}", t) for t in texts)
+    solved = tuple(lines.SolvedLine(t, "solved", t, 1, 1, t, f"# \x1b]0;pwned\x07\u202e {t}\n{t}", t) for t in texts)
+    counts = {"days_left": 31, "reviews": 1, "streak_days": 1, "seen": 1, "cards": 2, "challenges": 2}
+    shares = {"retention": 0.5, "recall_on_day": 0.4, "readiness_on_day": 0.5}
+    dates = {"made_on": "2026-03-01", "interview": "2026-04-01"}
     return Summary(
-        lang=lang,  # type: ignore[arg-type]
-        made_on="2026-03-01",
-        interview="2026-04-01",
-        days_left=31,
-        reviews=1,
-        streak_days=1,
-        retention=0.5,
-        seen=1,
-        cards=2,
-        recall_on_day=0.4,
-        readiness_on_day=0.5,
-        challenges=2,
+        **{"lang": lang, **counts, **shares, **dates},  # type: ignore[arg-type]
         topics=topics + unseen,
         open_with=topics,
         avoid=topics,
-        must_know=tuple(FactLine(t, texts[0], t, t) for t in texts),
+        must_know=tuple(lines.FactLine(t, texts[0], t, t) for t in texts),
         weak=cards,
         weak_count=len(cards) + 1,
         solved=solved,
         repaired=tuple(texts),
         tried=tuple(texts),
-        to_review=tuple(DueLine(t, texts[0], t, 0.4) for t in texts),
+        to_review=tuple(lines.DueLine(t, texts[0], t, 0.4) for t in texts),
         due_count=len(cards) + 1,
-        mocks=tuple(MockLine(t, 30, 0.5, (t,), (MissLine(t, t, (t,)),)) for t in texts),
-        last_days=tuple(PlanLine(t, 30, (t,)) for t in texts),
+        mocks=tuple(lines.MockLine(t, 30, 0.5, (t,), (lines.MissLine(t, t, (t,)),)) for t in texts),
+        last_days=tuple(lines.PlanLine(t, 30, (t,)) for t in texts),
     )
 
 
@@ -162,12 +143,6 @@ def requests_for(host: str, open_page: Open) -> int:
     return callers.asked_for(host)
 
 
-def without_policy(page: str) -> str:
-    bare, count = re.subn(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)
-    assert count == 1
-    return bare
-
-
 def raw(host: str, own_policy: str = "") -> str:
     head = f'<meta http-equiv="Content-Security-Policy" content="{own_policy}">' if own_policy else ""
     return f"<!doctype html><head><meta charset=utf-8>{head}</head><body>{''.join(hostile_mark_up(host))}</body>"
@@ -176,12 +151,12 @@ def raw(host: str, own_policy: str = "") -> str:
 @pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.full)])
 def test_nothing_runs_and_nothing_is_asked_for(open_page, host, lang) -> None:
     page = to_html(summary(hostile_markdown(host), lang))
-    for html in (page, without_policy(page)):
+    bare, count = re.subn(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)
+    assert count == 1
+    for html in (page, bare):
         seen = open_page(html).run(TRY_EVERYTHING, EVENTS)
-        assert seen["pwned"] == 0
         assert requests_for(host, open_page) == 0
-        assert (seen["styled"], seen["covered"]) == (0, False)
-        assert seen["elements"] > 500
+        assert (seen["pwned"], seen["styled"], seen["covered"]) == (0, 0, False) and seen["elements"] > 500
         assert not set(seen["text"]) & set("\x1b\u202e")
 
 
@@ -208,9 +183,7 @@ def test_formulas_tables_and_style_are_drawn(open_page) -> None:
     text = r"$\frac{Q K^\top}{\sqrt{d_k}}$ and" + "\n\n| a | b |\n|:-:|--:|\n| 1 | 2 |\n\n$$\\sum_i x_i$$"
     page = to_html(summary([text]))
     seen = open_page(page).run(TRY_EVERYTHING, EVENTS)
-    assert seen["formulas"] >= 4
-    assert seen["wide"] > 20
-    assert seen["maxWidth"] == "832px"
+    assert seen["formulas"] >= 4 and seen["wide"] > 20 and seen["maxWidth"] == "832px"
     style = re.search(r"<style>(.*?)</style>", page, re.S)
     assert style is not None
     assert policy(style[1]) in page.replace("&#39;", "'"), "its policy names its own style"

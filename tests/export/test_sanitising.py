@@ -51,40 +51,29 @@ def test_every_formula_of_the_project_passes_unchanged(files: list[Path]) -> Non
         assert shape(sanitised(drawn)) == shape(drawn), tex
 
 
-@pytest.mark.parametrize(
-    ("markdown", "kept"),
-    [
+def test_what_a_text_may_hold_stays() -> None:
+    for markdown, kept in (
         ("**b** *e* `c`", "<p><strong>b</strong> <em>e</em> <code>c</code></p>\n"),
         ("3. x", '<ol start="3">\n<li>x</li>\n</ol>\n'),
         ("| a |\n|--:|\n| 1 |", 'class="to-right"'),
         ("[t](https://a.example/b?c=1)", '<a href="https://a.example/b?c=1" rel="noopener noreferrer nofollow">t</a>'),
         ("![what it *shows*](https://a.example/p.png)", "<p>[what it shows]</p>\n"),
         ("![<b>](x)", "<p>[&lt;b&gt;]</p>\n"),
-    ],
-)
-def test_what_a_text_may_hold_stays(markdown: str, kept: str) -> None:
-    assert kept in sanitised(_parser().render(markdown))
+    ):
+        assert kept in sanitised(_parser().render(markdown))
 
 
 ACTIVE = [
     "<script>x</script>",
-    "<p style='color:red'>x</p>",
-    "<p onclick=x>x</p>",
-    "<p id=x>x</p>",
-    "<p title=x lang=x>x</p>",
+    *(f"<p {attribute}>x</p>" for attribute in ("style='color:red'", "onclick=x", "id=x", "title=x lang=x")),
     "<img src=https://a.example>",
-    "<a href='javascript:x'>x</a>",
-    "<a href='data:text/html,x'>x</a>",
-    "<a href='//a.example'>x</a>",
-    "<a href='x'>x</a>",
+    *(f"<a href='{target}'>x</a>" for target in ("javascript:x", "data:text/html,x", "//a.example", "x")),
     "<a href='https://a.example' target=x ping=y>x</a>",
     "<td class='to-right soft'>x</td>",
     "<math><mi onmouseover=x>x</mi></math>",
     "<math><mi href='javascript:x' xlink:href='javascript:x'>x</mi></math>",
-    "<math><mstyle mathbackground='url(https://a.example)'><mi>x</mi></mstyle></math>",
-    "<math><mstyle mathcolor='url(https://a.example)'><mi>x</mi></mstyle></math>",
-    "<math><mspace width='-99em'></mspace></math>",
-    "<math><mspace width='9999em'></mspace></math>",
+    *(f"<math><mstyle math{of}='url(https://a.example)'><mi>x</mi></mstyle></math>" for of in ("background", "color")),
+    *(f"<math><mspace width='{width}em'></mspace></math>" for width in (-99, 9999)),
     "<math><annotation-xml encoding='text/html'><script>x</script></annotation-xml></math>",
     "<svg><a xlink:href='javascript:x'>x</a></svg>",
     "<form action=x><input name=y></form>",

@@ -60,9 +60,7 @@ def text_of(page):
 
 def test_an_empty_home_has_a_summary_that_says_so(workspace):
     text = to_markdown(summarise(workspace, "en"))
-    assert "No weak cards." in text
-    assert "No challenges solved yet." in text
-    assert "No cards reviewed yet" in text
+    assert all(said in text for said in ("No weak cards.", "No challenges solved yet.", "No cards reviewed yet"))
 
 
 def test_weak_cards_come_with_answer_points_and_formulas_in_either_part_or_language(workspace):
@@ -82,19 +80,15 @@ def test_weak_cards_come_with_answer_points_and_formulas_in_either_part_or_langu
         assert "Must-know" in both and "Weak cards and answers" in both
 
 
-def test_a_card_forgotten_today_counts_as_not_recalled(workspace):
+def test_a_card_forgotten_today_counts_as_not_recalled_and_fewer_are_recalled_on_the_interview_day(workspace):
+    forget(workspace, "att-02")
+    today, later = (summarise(workspace, "en", day) for day in (None, date(2026, 4, 20)))
+    assert 0 < later.recall_on_day < today.recall_on_day and later.days_left == 50
     record.answer(workspace, "att-02", Rating.AGAIN, NOW)
     record.answer(workspace, "att-03", Rating.EASY, NOW)
     topic = {t.id: t for t in summarise(workspace, "en").topics}["att"]
     assert topic.recall_on_day == 0.5
     assert "100%" not in to_markdown(summarise(workspace, "en"))
-
-
-def test_recall_on_the_interview_day_is_lower_than_today(workspace):
-    forget(workspace, "att-02")
-    today, later = (summarise(workspace, "en", day) for day in (None, date(2026, 4, 20)))
-    assert 0 < later.recall_on_day < today.recall_on_day
-    assert later.days_left == 50
 
 
 def test_points_that_were_not_ticked_make_a_card_weak_and_are_named(workspace):
@@ -332,28 +326,11 @@ def test_an_interview_is_told_with_the_points_that_were_missed_until_it_is_undon
     assert summary.mocks == () and summary.weak == () and "Mock interviews" not in to_markdown(summary)
 
 
-NUMERIC = """\
-topic: num
-licence: CC-BY-4.0
-title: {en: Numbers, zh: 数字}
-cards:
-  - id: num-01
-    kind: numeric
-    level: screen
-    question: {en: "How many bytes have {{words}} words?", zh: "{{words}} 个字有多少字节？"}
-    parameters: {words: [3, 5, 7, 9, 11, 13, 15, 17]}
-    compute: 4 * words
-    unit: ""
-    tolerance: 1%
-    explain: {en: "Four each.", zh: "每个四字节。"}
-"""
-
-
-def test_a_missed_number_shows_question_right_number_and_answer(tmp_path: Path, moving_clock: Clock) -> None:
-    bank = write_bank(tmp_path / "bank")
-    (bank / "num.yaml").write_text(NUMERIC, encoding="utf-8")
-    with Workspace.open(Home(tmp_path / "home"), moving_clock, settings=Settings(), quizbank=bank) as workspace:
-        plan = MockPlan(30, "screen", 5, False, (MockPart("warm-up", 8, (MockItem("card", "num-01"),)),))
+def test_a_missed_number_shows_question_right_number_and_answer(
+    tmp_path: Path, small_bank: Path, moving_clock: Clock
+) -> None:
+    with Workspace.open(Home(tmp_path / "home"), moving_clock, settings=Settings(), quizbank=small_bank) as workspace:
+        plan = MockPlan(30, "screen", 5, False, (MockPart("warm-up", 8, (MockItem("card", "kv-01"),)),))
         interview = MockInterview(workspace, mock_log.begin(workspace, plan))
         asked = interview.asked
         assert asked is not None and isinstance(asked.card, NumericCard)

@@ -23,14 +23,8 @@ from attncli.practice.grade import record_attempt
 
 from .conftest import NOW
 
-ONE_OF_EACH = {
-    "qa": "att-18",
-    "choice": "agent-08",
-    "numeric": "kv-05",
-    "cloze": "align-02",
-    "ordering": "agent-15",
-    "debug": "agent-13",
-}
+ONE_OF_EACH = {"qa": "att-18", "choice": "agent-08", "numeric": "kv-05", "cloze": "align-02", "ordering": "agent-15"}
+ONE_OF_EACH["debug"] = "agent-13"
 
 
 def _can_draw(text: str) -> bool:
@@ -68,11 +62,11 @@ def test_the_document_has_the_answer_of_each_kind_all_fonts_and_no_way_out(works
     assert to_pdf(summary, parts=parts) == document
     reader, text = read(document)
     squeezed = re.sub(r"\s", "", text)
-    expected = {
-        "en": ("Itcanreadprivatedata", "Rendermessages", "Collapsekills"),
-        "zh": ("能读私有数据", "用对话模板", "坍缩使"),
-    }[lang]
-    for answer in (*expected, "2.5GiB", "sigmoid", 'key="charge:"+args["order"]'):
+    english, chinese = (
+        ("Itcanreadprivatedata", "Rendermessages", "Collapsekills"),
+        ("能读私有数据", "用对话模板", "坍缩使"),
+    )
+    for answer in (*(english if lang == "en" else chinese), "2.5GiB", "sigmoid", 'key="charge:"+args["order"]'):
         assert answer in squeezed
     assert "\ufffd" not in text
     assert b"/URI" not in document and b"/JavaScript" not in document and b"/Launch" not in document
@@ -148,6 +142,5 @@ def test_every_displayed_formula_of_the_bank_is_drawn_and_none_fills_a_page():
 
 
 def _height(source: str) -> float:
-    svg = drawn(sanitised(_formula(" ".join(source.split()), {"display_mode": True})))
-    box = re.search(r'viewBox="([^"]*)"', svg)
+    box = re.search(r'viewBox="([^"]*)"', drawn(sanitised(_formula(" ".join(source.split()), {"display_mode": True}))))
     return float(box[1].split()[3]) if box else 0.0

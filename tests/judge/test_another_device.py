@@ -171,9 +171,8 @@ def test_what_is_changed_or_shared_in_memory_is_told_there_as_on_the_cpu(weigh: 
 
 
 def test_speed_is_told_by_the_device_s_clock_and_only_there(tmp_path: Path) -> None:
-    folder = write_challenge(
-        tmp_path, {"id": "weigh", "entry": ["weigh"], "forbidden": [], "badges": ["speed"]}, REFERENCE, INPUTS, {}
-    )
+    spec = {"id": "weigh", "entry": ["weigh"], "forbidden": [], "badges": ["speed"]}
+    folder = write_challenge(tmp_path, spec, REFERENCE, INPUTS, {})
     said = {device: check(grade(folder, REFERENCE, device), "speed")["message"] for device in (CPU, ELSEWHERE)}
     assert said[CPU].endswith("ms per call, including IPC")
     assert re.fullmatch(r"\d+\.\d{3} ms on the device, by device events", said[ELSEWHERE])
@@ -193,19 +192,14 @@ def case(make):
 """
 
 
-@pytest.fixture
-def exam(tmp_path: Path) -> Exam:
+def test_reference_and_submission_tell_by_the_same_paths_where_their_tensors_lay(tmp_path: Path) -> None:
     spec = {"id": "keep", "entry": ["keep"], "required": ["loads", "matches-reference"], "forbidden": []}
-    return Exam(write_challenge(tmp_path, spec, KEEP, KEEP_INPUTS, {}), 0, ELSEWHERE)
-
-
-def test_reference_and_submission_tell_by_the_same_paths_where_their_tensors_lay(exam: Exam) -> None:
+    exam = Exam(write_challenge(tmp_path, spec, KEEP, KEEP_INPUTS, {}), 0, ELSEWHERE)
     (request,) = exam.sample("matches-reference", 1)
     submission = Submission(KEEP.encode(), "mine.py", ["keep"], InProcessWorker, Budget(60), device=ELSEWHERE)
     assert submission.load() is None
     mine, due = submission.run(request), run_natively(exam.folder.reference, request.case, as_given)
-    assert isinstance(mine, Observed)
-    assert mine.devices == due.devices
+    assert isinstance(mine, Observed) and mine.devices == due.devices
     places = {path: CPU if "before" in path else ELSEWHERE for path in due.devices}
     assert due.devices == places and {"shared 0", 0, 1} == {path[0] for path in due.devices}
     assert due.parts(request.case).keys() == due.whole().keys() == {0, 1, "shared 0"}

@@ -48,55 +48,45 @@ def swallowing() -> None:
             continue
 
 
-def test_a_look_returns_what_is_seen_and_leaves_no_limit_behind():
+def test_a_look_returns_what_is_seen_and_what_is_raised_is_a_fault_of_the_answer_unless_none_can_cause_it():
     before = limits()
     assert Guard().look(lambda: 3) == 3
-    assert limits() == before
-
-
-def test_whatever_is_raised_is_a_fault_of_the_answer():
+    assert limits() == before, "no limit stays behind"
     further = (RecursionError, NotImplementedError, ZeroDivisionError, torch.linalg.LinAlgError)
     errors = [kind("said") for kind in (*FAULTS, *further) if kind is not MemoryError]
-    before = limits()
     for error in (*errors, UnicodeDecodeError("utf-8", b"x", 0, 1, "said")):
         fault = fault_of(Guard(), raising(error))
         assert fault.reason == "protocol" and not fault.final
         assert fault.message.en.startswith(f"returned something that cannot be graded ({type(error).__name__}: ")
         assert "said" in fault.message.en and "said" in fault.message.zh
         assert limits() == before
-
-
-def test_what_no_answer_can_cause_passes():
     for error in (OSError("gone"), KeyboardInterrupt(), SystemExit(3)):
         with pytest.raises(type(error)):
             Guard().look(raising(error))
 
 
-@pytest.mark.parametrize(
-    "look",
-    [
+def test_memory_beyond_the_limit_is_too_much_for_a_look():
+    before = limits()
+    for look in (
         raising(MemoryError()),
         lambda: bytearray(4 * MEMORY_MIB << 20),
         lambda: torch.zeros(MEMORY_MIB << 20, dtype=torch.float32) + 1,
         lambda: [bytes(4000) for _ in range(10**8)],
-    ],
-)
-def test_memory_beyond_the_limit_is_too_much_for_a_look(look):
-    before = limits()
-    fault = fault_of(Guard(MEMORY_MIB), look)
-    assert fault.reason == "too-large" and fault.final
-    assert fault.message.en == f"returned something that takes more than {MEMORY_MIB} MiB to grade"
-    assert limits() == before
-    assert len(bytearray(4 * MEMORY_MIB << 20)), "the limit is lifted"
+    ):
+        fault = fault_of(Guard(MEMORY_MIB), look)
+        assert fault.reason == "too-large" and fault.final
+        assert fault.message.en == f"returned something that takes more than {MEMORY_MIB} MiB to grade"
+        assert limits() == before
+        assert len(bytearray(4 * MEMORY_MIB << 20)), "the limit is lifted"
 
 
-@pytest.mark.parametrize("look", [without_end, swallowing])
-def test_a_look_without_end_ends_and_waiting_costs_nothing(look):
+def test_a_look_without_end_ends_and_waiting_costs_nothing():
     before = limits()
-    fault = fault_of(Guard(seconds=0.2), look)
-    assert fault.reason == "timeout" and fault.final
-    assert fault.message.en == "returned something that takes more than 0.2 s to grade"
-    assert limits() == before
+    for look in (without_end, swallowing):
+        fault = fault_of(Guard(seconds=0.2), look)
+        assert fault.reason == "timeout" and fault.final
+        assert fault.message.en == "returned something that takes more than 0.2 s to grade"
+        assert limits() == before
     assert Guard(seconds=0.02).look(lambda: time.sleep(0.2)) is None
 
 

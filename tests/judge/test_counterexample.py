@@ -42,10 +42,10 @@ def test_arguments_and_results_carry_the_names_of_their_axes(tmp_path: Path) -> 
     assert (wide["expected"]["dtype"], wide["got"]["dtype"]) == ("float32", "float64")
 
 
-@pytest.mark.parametrize("axes", ["", 'AXES = {"x": "T", "weight": "...", "return": "B T D E"}\n'])
-def test_what_is_not_known_or_does_not_fit_has_no_names(tmp_path: Path, axes: str) -> None:
-    found = shown(grade(write_challenge(tmp_path, inputs=axes + INPUTS), WITHOUT_SCALE))
-    assert not any("axes" in tensor for tensor in (*found["args"].values(), found["expected"]) if tensor is not None)
+def test_what_is_not_known_or_does_not_fit_has_no_names(tmp_path: Path) -> None:
+    for name, axes in (("none", ""), ("odd", 'AXES = {"x": "T", "weight": "...", "return": "B T D E"}\n')):
+        found = shown(grade(write_challenge(tmp_path / name, inputs=axes + INPUTS), WITHOUT_SCALE))
+        assert not any("axes" in (tensor or {}) for tensor in (*found["args"].values(), found["expected"]))
 
 
 NESTED = """
@@ -117,30 +117,17 @@ outside.__module__ = "base64"
 """
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"draws": [20_000, 1, 6000, 1] + [0] * 40},
-        {"draws": [10**12, 10**12, 0, 0]},
-        {"draws": [-1, 1, 0, 0]},
-        {"draws": [1.0, 1, 0, 0]},
-        {"draws": ["1", 1, 0, 0]},
-        {"draws": [1]},
-        {"draws": 5},
-        {"values": 5},
-        {"values": [["float32", [10**6, 10**6], ""], ["float32", [1], "AAAAAA=="]]},
-        {"values": [["float32", [2, 1, 1], "AAAA"], ["float32", [1], "AAAAAA=="]]},
-        {"values": [["unheard-of", [2, 1, 1], ""], ["float32", [1], "AAAAAA=="]]},
-        {"record": "base64"},
-        {"record": "outside"},
-        {"record": "__builtins__"},
-        {"record": ["case"]},
-        {"profile": {}},
-    ],
-)
-def test_a_stored_counterexample_from_elsewhere_draws_only_what_the_inputs_would(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
-) -> None:
+DRAWS = ([20_000, 1, 6000, 1] + [0] * 40, [10**12, 10**12, 0, 0], [-1, 1, 0, 0], [1.0, 1, 0, 0], ["1", 1, 0, 0], [1], 5)
+FIRST = (["float32", [10**6, 10**6], ""], ["float32", [2, 1, 1], "AAAA"], ["unheard-of", [2, 1, 1], ""])
+CHANGES: list[dict[str, Any]] = [
+    *({"draws": draws} for draws in DRAWS),
+    *({"values": values} for values in (5, *([first, ["float32", [1], "AAAAAA=="]] for first in FIRST))),
+    *({"record": record} for record in ("base64", "outside", "__builtins__", ["case"])),
+    {"profile": {}},
+]
+
+
+def test_a_stored_counterexample_draws_only_what_inputs_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = write_challenge(tmp_path, inputs=INPUTS + LEAKY)
     asked: list[int] = []
     normal = Recorder.normal
@@ -150,13 +137,12 @@ def test_a_stored_counterexample_from_elsewhere_draws_only_what_the_inputs_would
         return normal(self, *shape, **named)
 
     monkeypatch.setattr(Recorder, "normal", counted)
-    assert restore({**KEPT, **changes}, folder) is None
-    assert sum(asked) <= 200, "nothing is drawn before it is known to be small"
-
-
-def test_a_stored_counterexample_that_fits_is_built_again(tmp_path: Path) -> None:
+    for changes in CHANGES:
+        asked.clear()
+        assert restore({**KEPT, **changes}, folder) is None, changes
+        assert sum(asked) <= 200, "nothing is drawn before it is known to be small"
     values = [["float32", [2, 1, 1], "AACAPwAAAEA="], ["float32", [1], "AABAQA=="]]
-    case = restore({**KEPT, "values": values}, write_challenge(tmp_path))
+    case = restore({**KEPT, "values": values}, folder)
     assert case is not None and [item.value.flatten().tolist() for item in case.inputs] == [[1.0, 2.0], [3.0]]
 
 
@@ -191,23 +177,17 @@ def test_any_value_is_shown_within_its_room(value):
     assert len(text) <= 2 * ROOM
 
 
-LONG = {"a" * 5000: "b" * 10**6}
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
+def test_large_values_are_shown_by_their_beginning():
+    long = {"a" * 5000: "b" * 10**6}
+    for value in (
         [torch.rand(256, dtype=torch.float64)] * 19_000,
-        dict.fromkeys(range(9000), LONG),
+        dict.fromkeys(range(9000), long),
         [[[["x" * 400] * 99] * 99] * 99] * 99,
         ["\u202e" * 10**6] * 500,
-    ],
-    ids=["tensors", "dict", "nested", "texts"],
-)
-def test_large_values_are_shown_by_their_beginning(value):
-    shown = plain(value, Room(ROOM))
-    assert len(json.dumps(shown, indent=2)) < 8 * ROOM
-    assert shown[-1] == "…" if isinstance(shown, list) else shown["…"] == "…"
+    ):
+        shown = plain(value, Room(ROOM))
+        assert len(json.dumps(shown, indent=2)) < 8 * ROOM
+        assert shown[-1] == "…" if isinstance(shown, list) else shown["…"] == "…"
 
 
 def test_small_values_are_shown_whole_and_what_is_cut_says_so():
@@ -231,13 +211,13 @@ def report(counterexamples: list[dict[str, Any]]) -> GradeReport:
     return GradeReport(checks=tuple(checks), printed="\x1f" * 65_536 + '"' * 65_536, **names)
 
 
-@pytest.mark.parametrize("count", [1, 3, 14])
-def test_a_report_is_never_larger_than_it_may_be(count):
+def test_a_report_is_never_larger_than_it_may_be():
     shown = {"args": {"x": [0] * 20_000}, "got": {"\x1b[31m" + "k" * 50: 1}}
-    found = bounded(report([shown] * count))
-    assert len(json.dumps(found, indent=2)) <= LARGEST
-    assert found["checks"][0]["counterexample"]["got"] == {"k" * 50: 1}, "the first one is kept, its keys cleaned"
-    assert ("truncated" in found["checks"][-1]["counterexample"]) == (count == 14)
+    for count in (1, 3, 14):
+        found = bounded(report([shown] * count))
+        assert len(json.dumps(found, indent=2)) <= LARGEST
+        assert found["checks"][0]["counterexample"]["got"] == {"k" * 50: 1}, "the first one is kept, its keys cleaned"
+        assert ("truncated" in found["checks"][-1]["counterexample"]) == (count == 14)
 
 
 def test_a_message_has_an_end(tmp_path):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import resource
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -30,6 +29,7 @@ def average(x, weight):
     return (x.to(wide) * share.to(wide)).sum(-1).to(x.dtype)
 '''
 SOUND = WEIGHTED.format(share="weight.to(wide) / weight.to(wide).sum()")
+HALF = SOUND.replace("torch.promote_types(x.dtype, torch.float32)", "x.dtype")
 SUM_ROUNDED = WEIGHTED.format(share="weight.to(wide) / weight.to(wide).sum().to(x.dtype)")
 SHARE_ROUNDED = WEIGHTED.format(share="(weight.to(wide) / weight.to(wide).sum()).to(x.dtype)")
 INPUTS = """
@@ -40,8 +40,18 @@ def case(make):
 """
 
 
+LINE = "def f(x):\n    {}\n"
+
+
 def named(folder, source: str, **asked) -> list[str]:
     return [found["wrong"] for found in grade(folder, source, **asked)["diagnosis"]]
+
+
+def of_lines(root: Path, right: str, inputs: str, known: dict[str, str]) -> Folder:
+    """Write a challenge on a function of one line, with known mistakes of one line."""
+    spec = {"entry": ["f"], "required": ["loads", "matches-reference"], "forbidden": []}
+    files = {name: f'"""{name}."""\n' + LINE.format(line) for name, line in known.items()}
+    return write_challenge(root, spec, LINE.format(right), inputs, files)
 
 
 def test_two_mistakes_of_the_last_digit_are_told_apart(tmp_path):
@@ -53,16 +63,10 @@ def test_two_mistakes_of_the_last_digit_are_told_apart(tmp_path):
         assert named(folder, source.replace("(x.to(wide) *", "(1 * x.to(wide) *")) == [name]
 
 
-HALF = WEIGHTED.format(share="weight.to(wide) / weight.to(wide).sum()").replace(
-    "wide = torch.promote_types(x.dtype, torch.float32)", "wide = x.dtype"
-)
-
-
 def test_a_mistake_of_the_second_rung_alone_is_not_taken_for_one_of_the_first(tmp_path):
     """Both compute in 16 bits, where the known mistake's other error does not show."""
-    other = HALF.replace("hardened", "solved").replace(
-        "def average(x, weight):", "def average(x, weight):\n    if x.dtype.itemsize > 2: return 2 * x.sum(-1)"
-    )
+    also = "weight):\n    if x.dtype.itemsize > 2: return 2 * x.sum(-1)"
+    other = HALF.replace("hardened", "solved").replace("weight):", also)
     spec = {"entry": ["average"], "required": ["loads", "matches-reference", "low-precision"], "forbidden": []}
     folder = write_challenge(tmp_path, spec, SOUND, INPUTS, {"half": HALF, "other": other})
     report = grade(folder, HALF.replace("(x.to(wide) *", "(1 * x.to(wide) *"))
@@ -93,26 +97,13 @@ def test_a_random_answer_that_is_right_by_chance_is_not_taken_for_a_rule(tmp_pat
     assert [named(folder, RANDOM, seed=stream) for stream in range(4)] == [[]] * 4
 
 
-ROUNDED = """
-import torch
-def lower(x):
-    return torch.{function}(x)
-def upper(x):
-    return -torch.{other}(-x)
-"""
-HALVES = """
-import torch
-def case(make):
-    x = make.normal(make.size(2, 6), 4)
-    make.call("lower", x), make.call("upper", x)
-"""
-
-
 def test_a_mistake_of_two_functions_is_named_where_one_of_them_has_it(tmp_path):
+    rounded = "import torch\ndef lower(x):\n    return torch.{}(x)\ndef upper(x):\n    return -torch.{}(-x)\n"
+    inputs = 'x = make.normal(make.size(2, 6), 4)\n    make.call("lower", x), make.call("upper", x)\n'
     spec = {"entry": ["lower", "upper"], "required": ["loads", "matches-reference"], "forbidden": []}
-    known = {"nearest": ROUNDED.format(function="round", other="round")}
-    folder = write_challenge(tmp_path, spec, ROUNDED.format(function="floor", other="floor"), HALVES, known)
-    assert named(folder, ROUNDED.format(function="round", other="floor")) == ["nearest"]
+    known, right = {"nearest": rounded.format("round", "round")}, rounded.format("floor", "floor")
+    folder = write_challenge(tmp_path, spec, right, f"def case(make):\n    {inputs}", known)
+    assert named(folder, rounded.format("round", "floor")) == ["nearest"]
 
 
 SPLIT = """
@@ -135,51 +126,29 @@ def test_results_that_a_property_judges_are_compared_as_well(tmp_path):
     """A number may be split in any way, but the parts must add up."""
     spec = {"entry": ["halves"], "required": ["loads", "matches-reference"], "forbidden": []}
     short = SPLIT.replace("return part, total - part", "return part, {rest}")
-    known = {
-        "doubled": short.format(part="total / 2", rest="total"),
-        "nothing": short.format(part="total", rest="total"),
-    }
+    known = {name: short.format(part=p, rest="total") for name, p in (("doubled", "total / 2"), ("nothing", "total"))}
     folder = write_challenge(tmp_path, spec, SPLIT.format(part="total / 4"), JUDGED, known)
     assert grade(folder, SPLIT.format(part="total / 3"))["verdict"] == "accepted"
     assert named(folder, short.format(part="0.5 * total", rest="1.0 * total")) == ["doubled"]
     assert named(folder, short.format(part="total / 3", rest="total")) == []
 
 
-CALLS = """
-def ratio(x):
-    {body}
-"""
-SHAPES = """
-def case(make):
-    make.call("ratio", make.normal(*[make.size(1, 3) for _ in range(make.size(1, 3))]))
-"""
-
-
 def test_a_file_that_fails_where_a_known_mistake_fails_is_named_by_it(tmp_path):
-    spec = {"entry": ["ratio"], "required": ["loads", "matches-reference"], "forbidden": []}
-    known = {
-        "two-dimensions": CALLS.format(body="a, b = x.shape; return x * 2"),
-        "never-empty": CALLS.format(body="assert x.numel() > 3; return x * 2"),
-    }
-    folder = write_challenge(tmp_path, spec, CALLS.format(body="return x * 2"), SHAPES, known)
-    assert named(folder, CALLS.format(body="assert x.dim() == 2; return x + x")) == ["two-dimensions"]
-
-
-LIMITED = """
-def limited(x):
-    return x.clamp(max={limit}){then}
+    inputs = """
+def case(make):
+    make.call("f", make.normal(*[make.size(1, 3) for _ in range(make.size(1, 3))]))
 """
+    known = {"two-dimensions": "a, b = x.shape; return x * 2", "never-empty": "assert x.numel() > 3; return x * 2"}
+    folder = of_lines(tmp_path, "return x * 2", inputs, known)
+    assert named(folder, LINE.format("assert x.dim() == 2; return x + x")) == ["two-dimensions"]
 
 
 def test_a_mistake_is_named_beside_one_that_nobody_knows(tmp_path):
     """A case without a number for the unknown mistake does not contradict the known one."""
-    spec = {"entry": ["limited"], "required": ["loads", "matches-reference"], "forbidden": []}
-    inputs = 'def case(make):\n    make.call("limited", make.normal(make.size(2, 6), 4))\n'
-    known = {"two": LIMITED.format(limit=0.2, then="")}
-    folder = write_challenge(tmp_path, spec, LIMITED.format(limit=0.1, then=""), inputs, known)
-    beside = LIMITED.format(limit=0.2, then=".where(x > -1.2, float('nan'))")
-    assert named(folder, beside) == ["two"]
-    assert named(folder, LIMITED.format(limit=0.2, then=".where(x < 0.5, 0.15)")) == []
+    inputs = 'def case(make):\n    make.call("f", make.normal(make.size(2, 6), 4))\n'
+    folder = of_lines(tmp_path, "return x.clamp(max=0.1)", inputs, {"two": "return x.clamp(max=0.2)"})
+    assert named(folder, LINE.format("return x.clamp(max=0.2).where(x > -1.2, float('nan'))")) == ["two"]
+    assert named(folder, LINE.format("return x.clamp(max=0.2).where(x < 0.5, 0.15)")) == []
 
 
 def test_of_mistakes_that_no_output_tells_apart_the_code_decides():
@@ -188,19 +157,12 @@ def test_of_mistakes_that_no_output_tells_apart_the_code_decides():
     assert most_like("x = 1\nif 'B' in parts: go()", texts) == "letter"
 
 
-HUNGRY = '"""Takes {mib} MiB on its way."""\nimport torch\ndef scaled_sum(x, weight, scale=2.0):\n'
-HUNGRY += "    torch.empty({mib} * 2**20, dtype=torch.uint8)\n    return (x * weight).sum(-1)\n"
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the judge runs on Linux")
-def test_a_wrong_solution_that_takes_much_memory_is_no_danger_to_the_judge(tmp_path):
-    wrong = {"takes-little": HUNGRY.format(mib=256), "takes-much": HUNGRY.format(mib=3072)}
-    report = grade(write_challenge(tmp_path, {}, wrong=wrong), HUNGRY.format(mib=0))
-    assert [found["wrong"] for found in report["diagnosis"]] == ["takes-little"]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="counted as Linux counts it")
-def test_the_limit_is_for_a_while_only():
+@pytest.mark.skipif(sys.platform != "linux", reason="the judge runs on Linux, and memory is counted as there")
+def test_a_wrong_solution_that_takes_much_memory_is_no_danger_to_the_judge_and_the_limit_is_for_a_while(tmp_path):
+    hungry = '"""Takes {mib} MiB on its way."""\nimport torch\ndef scaled_sum(x, weight, scale=2.0):\n'
+    hungry += "    torch.empty({mib} * 2**20, dtype=torch.uint8)\n    return (x * weight).sum(-1)\n"
+    wrong = {"takes-little": hungry.format(mib=256), "takes-much": hungry.format(mib=3072)}
+    assert named(write_challenge(tmp_path, {}, wrong=wrong), hungry.format(mib=0)) == ["takes-little"]
     before = resource.getrlimit(resource.RLIMIT_DATA)
     with pytest.raises(RuntimeError, match="memory"), memory_at_most(64):
         torch.empty(2**28, dtype=torch.uint8)
@@ -238,41 +200,17 @@ def test_two_mistakes_at_once_are_named_where_the_outputs_prove_the_pair() -> No
     assert alone["wrong"] == "no-scale" and "beside" not in alone
 
 
-CLIPPED = """
-def clipped(x, low, high):
-    {body}
-"""
-CLAMPED = "return x.clamp(low, high)"
-KNOWN = {
-    "no-low": "return x.clamp(max=high)",
-    "no-high": "return x.clamp(min=low)",
-    "doubled": "return 2 * x.clamp(low, high)",
-}
-CLIPS = """
-def case(make):
-    make.call("clipped", make.normal(make.size(1, 6), make.size(1, 7)), -0.5, 0.5)
-"""
-CLIP_SPEC: dict[str, Any] = {"entry": ["clipped"], "required": ["loads", "matches-reference"], "forbidden": []}
-
-
-def named_in(root: Path, body: str, known: dict[str, str]) -> set[str]:
-    files = {name: f'"""{name}."""\n' + CLIPPED.format(body=text) for name, text in known.items()}
-    folder = write_challenge(root, CLIP_SPEC, CLIPPED.format(body=CLAMPED), CLIPS, files)
-    return {entry["wrong"] for entry in grade(folder, CLIPPED.format(body=body))["diagnosis"]}
-
-
-@pytest.mark.parametrize(
-    ("body", "names"),
-    [
+def test_every_entry_has_to_be_explained_by_one_of_a_pair_that_can_be_told_from_others(tmp_path: Path) -> None:
+    inputs = 'def case(make):\n    make.call("f", make.normal(make.size(1, 6), make.size(1, 7)))\n'
+    right = "return x.clamp(-0.5, 0.5)"
+    known = {"no-low": "return x.clamp(max=0.5)", "no-high": "return x.clamp(min=-0.5)", "doubled": f"{right} * 2"}
+    folder = of_lines(tmp_path / "known", right, inputs, known)
+    for body, names in (
         ("return x", {"no-low", "no-high"}),
-        ("return x.clamp(-1, high)", set()),
+        ("return x.clamp(-1, 0.5)", set()),
         ("return x.where(x > -0.5, x * 1.01)", set()),
         ("return x.where(x != x.max(), 7)", set()),
-    ],
-)
-def test_every_entry_has_to_be_explained_by_one_of_the_two(tmp_path: Path, body: str, names: set[str]) -> None:
-    assert named_in(tmp_path, body, KNOWN) == names
-
-
-def test_pairs_that_cannot_be_told_apart_are_not_named_in(tmp_path: Path) -> None:
-    assert named_in(tmp_path, "return x", {**KNOWN, "no-low-either": "return x.minimum(x * 0 + high)"}) == set()
+    ):
+        assert set(named(folder, LINE.format(body))) == names, body
+    more = of_lines(tmp_path / "more", right, inputs, {**known, "no-low-either": "return x.minimum(x * 0 + 0.5)"})
+    assert named(more, LINE.format("return x")) == []

@@ -70,32 +70,26 @@ def test_what_was_read_stays_as_it_was_read_and_a_module_takes_its_dtype_from_th
         assert check(report, "matches-reference")["status"] == "fail"
 
 
-TWICE = "def twice(x):\n    return x + x\n"
-TWICE_INPUTS = "def case(make):\n    make.call('twice', make.normal(make.size(1, 3)))\n"
-
-
-@pytest.mark.parametrize("name", ["bfloat16", "float16"])
-def test_a_forbidden_dtype_is_seen_however_it_is_named(tmp_path, name):
-    required = ["loads", "forbidden"]
-    folder = challenge(tmp_path, TWICE, TWICE_INPUTS, "twice", required, forbidden=["bfloat16", "float16", "half"])
-    assert grade(folder, TWICE)["verdict"] == "accepted"
-    dtype = f"getattr(torch, '{name[:3]}' + '{name[3:]}')"
-    hidden = f"import torch\ndef twice(x):\n    return 2 * x.to({dtype}).float()\n"
-    assert check(grade(folder, hidden), "forbidden")["reason"] == "forbidden"
-
-
-SORTED = "def tops(values, k):\n    return sorted(values)[-k:]\n"
-SORTED_INPUTS = "def case(make):\n    make.call('tops', make.integers(0, 50, 5).tolist(), 2)\n"
+def test_a_forbidden_dtype_is_seen_however_it_is_named(tmp_path):
+    reference = "def twice(x):\n    return x + x\n"
+    inputs = "def case(make):\n    make.call('twice', make.normal(make.size(1, 3)))\n"
+    forbidden = ["bfloat16", "float16", "half"]
+    folder = challenge(tmp_path, reference, inputs, "twice", ["loads", "forbidden"], forbidden=forbidden)
+    assert grade(folder, reference)["verdict"] == "accepted"
+    for dtype in ("getattr(torch, 'bfl' + 'oat16')", "getattr(torch, 'flo' + 'at16')"):
+        hidden = f"import torch\ndef twice(x):\n    return 2 * x.to({dtype}).float()\n"
+        assert check(grade(folder, hidden), "forbidden")["reason"] == "forbidden"
 
 
 def test_reordering_a_plain_list_is_a_change(tmp_path):
-    folder = challenge(tmp_path, SORTED, SORTED_INPUTS, "tops", ["loads", "matches-reference", "pure"])
-    assert grade(folder, SORTED)["verdict"] == "accepted"
+    reference = "def tops(values, k):\n    return sorted(values)[-k:]\n"
+    inputs = "def case(make):\n    make.call('tops', make.integers(0, 50, 5).tolist(), 2)\n"
+    folder = challenge(tmp_path, reference, inputs, "tops", ["loads", "matches-reference", "pure"])
+    assert grade(folder, reference)["verdict"] == "accepted"
     careless = "def tops(values, k):\n    values.sort()\n    return values[-k:]\n"
     assert check(grade(folder, careless), "pure")["reason"] == "mutated"
 
 
-ROWS = "def first(p):\n    return int((p.cumsum(0) > 0.5).nonzero()[0])\n"
 ROWS_INPUTS = """
 import torch
 GRADIENTS = False
@@ -105,8 +99,9 @@ def case(make):
 
 
 def test_values_that_obey_a_law_are_not_made_simpler(tmp_path):
-    folder = challenge(tmp_path, ROWS, ROWS_INPUTS, "first", ["loads", "matches-reference"])
-    report = grade(folder, ROWS.replace("return int", "return 1 + int"))
+    reference = "def first(p):\n    return int((p.cumsum(0) > 0.5).nonzero()[0])\n"
+    folder = challenge(tmp_path, reference, ROWS_INPUTS, "first", ["loads", "matches-reference"])
+    report = grade(folder, reference.replace("return int", "return 1 + int"))
     shown = check(report, "matches-reference")["counterexample"]["args"]["p"]["values"]
     assert sum(shown) == pytest.approx(1.0, abs=1e-5)
 
@@ -124,7 +119,6 @@ def case(make):
     x = make.normal(make.size(1, 3), D, mean=2.0)
     make.call("layer_norm", x, make.normal(D), make.normal(D), make.pick([1e-5, 1e-6]))
 """
-NORM_SPEC = {"entry": ["layer_norm"], "required": ["loads", "matches-reference", "gradients"], "forbidden": []}
 TORCHS_OWN = """
 import torch
 def layer_norm(x, gamma, beta, eps):
@@ -134,7 +128,8 @@ def layer_norm(x, gamma, beta, eps):
 
 def test_rows_of_one_feature_grant_what_their_terms_round_and_no_term_that_lacks(tmp_path):
     """A gradient that cancels is judged by the size of its terms before the cancellation."""
-    folder = write_challenge(tmp_path, NORM_SPEC, LAYER_NORM, NORM_INPUTS, {})
+    required = ["loads", "matches-reference", "gradients"]
+    folder = challenge(tmp_path, LAYER_NORM, NORM_INPUTS, "layer_norm", required, forbidden=[])
     for stream in range(4):
         assert grade(folder, TORCHS_OWN, seed=stream, quick=True)["rung"] == "hardened"
     for find, replace in (("x - x.mean", "x - x.detach().mean"), ("(centred.square", "(centred.detach().square")):
@@ -157,12 +152,11 @@ def case(make):
         make.opaque(handle[1])
         cache = handle[1]
 """
-STEP_SPEC = {"id": "step", "entry": ["step"], "required": ["loads", "matches-reference", "pure"]}
 
 
 def test_the_form_of_an_opaque_part_is_free(tmp_path):
     """A part that only later calls use may have any form; all other parts are judged as usual."""
-    folder = write_challenge(tmp_path, STEP_SPEC, STEP, STEP_INPUTS, {})
+    folder = challenge(tmp_path, STEP, STEP_INPUTS, "step", ["loads", "matches-reference", "pure"])
     for body, verdict in (
         ("seen = tuple(s * 1 for s in (*(cache or ()), x)); return sum(seen), seen", "accepted"),
         ("return x * 1, x * 1", "rejected"),
@@ -181,9 +175,7 @@ def case(make):
     generator = make.generator() if make.flag() else None
     make.compare(make.call("draw", make.size(4, 9), generator), False)
 """
-REPEATED = (
-    INPUTS
-    + """
+REPEATED = f"""{INPUTS}
 def edge_global(make):
     'the global generator begins anew'
     handles = []
@@ -195,35 +187,22 @@ def edge_global(make):
     first, second = (handle.step for handle in handles)
     make.property(lambda o: None if torch.equal(o[first], o[second]) else ("not the same draw", "抽到的不一样"))
 """
-)
 PRIVATE = REFERENCE.replace(
     "return", "if generator is None:\n        generator = torch.Generator()\n        generator.seed()\n    return"
 )
 
 
-@pytest.fixture
-def folder(tmp_path):
-    spec = {"id": "draw", "entry": ["draw"], "required": ["loads", "edge-cases", "pure"]}
-
-    def made(inputs: str):
-        return write_challenge(tmp_path, {**spec, "forbidden": []}, REFERENCE, inputs, {})
-
-    return made
-
-
-def test_what_comes_from_the_generators_is_no_impurity(folder):
-    for inputs in (INPUTS, REPEATED):
-        assert grade(folder(inputs), REFERENCE)["verdict"] == "accepted"
-
-
-def test_randomness_from_elsewhere_is_another_answer_and_a_generator_of_ones_own_not_torchs_global_one(folder):
-    assert check(grade(folder(INPUTS), PRIVATE), "pure")["reason"] == "nondeterministic"
-    failed = check(grade(folder(REPEATED), PRIVATE), "edge-cases")
+def test_the_generators_are_no_impurity_but_randomness_from_elsewhere_and_seeding_the_global_one_are(tmp_path):
+    required = ["loads", "edge-cases", "pure"]
+    once, repeated = (
+        challenge(tmp_path / name, REFERENCE, inputs, "draw", required, forbidden=[])
+        for name, inputs in (("once", INPUTS), ("repeated", REPEATED))
+    )
+    assert grade(once, REFERENCE)["verdict"] == grade(repeated, REFERENCE)["verdict"] == "accepted"
+    assert check(grade(once, PRIVATE), "pure")["reason"] == "nondeterministic"
+    failed = check(grade(repeated, PRIVATE), "edge-cases")
     assert "not the same draw" in failed["message"]
     steps = [step["call"] for step in failed["counterexample"]["calls"]]
     assert steps == ["manual_seed", "draw", "manual_seed", "draw", "draw"]
-
-
-def test_seeding_the_global_generator_is_found_behind_a_step_that_seeds_it(folder):
-    source = REFERENCE.replace("return", "torch.manual_seed(6)\n    return")
-    assert "seeds torch's global generator" in check(grade(folder(REPEATED), source), "edge-cases")["message"]
+    seeds = REFERENCE.replace("return", "torch.manual_seed(6)\n    return")
+    assert "seeds torch's global generator" in check(grade(repeated, seeds), "edge-cases")["message"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from attncli.judge.case import Case, Profile
+from attncli.judge.case import Profile
 from attncli.judge.drawing import fixed_draw
 from attncli.judge.make import Recorder
 from attncli.judge.shrink import needed, only
@@ -116,38 +116,26 @@ def case(make):
     assert "the stored counterexample" in again["message"] and again["counterexample"] == found
 
 
-def recorded(record: Any) -> Case:
-    recorder = Recorder(fixed_draw, Profile("ordinary"))
-    record(recorder)
-    return recorder.case
-
-
 def test_steps_behind_a_seed_or_with_one_generator_depend_on_one_another() -> None:
-    def seeded(make: Recorder) -> None:
-        make.call("f", make.normal(2))
-        make.manual_seed(3)
-        make.call("f", make.normal(2))
-        make.call("f", make.normal(2))
-
-    def with_generators(make: Recorder) -> None:
-        one, other = make.generator(1), make.generator(2)
-        make.call("f", one)
-        make.call("f", other)
-        make.call("f", [{"deep": one}])
-
-    assert needed(recorded(seeded), 3) == [1, 2, 3] and needed(recorded(seeded), 0) == [0]
-    assert needed(recorded(with_generators), 2) == [0, 2]
+    make = Recorder(fixed_draw, Profile("ordinary"))
+    make.call("f", make.normal(2))
+    make.manual_seed(3)
+    make.call("f", make.normal(2))
+    make.call("f", make.normal(2))
+    assert needed(make.case, 3) == [1, 2, 3] and needed(make.case, 0) == [0]
+    make = Recorder(fixed_draw, Profile("ordinary"))
+    one, other = make.generator(1), make.generator(2)
+    for given in (one, other, [{"deep": one}]):
+        make.call("f", given)
+    assert needed(make.case, 2) == [0, 2]
 
 
 def test_what_is_left_names_its_own_tensors_results_and_rules() -> None:
-    def record(make: Recorder) -> None:
-        make.call("f", make.normal(2))
-        first = make.call("g", make.normal(3))
-        make.dtypes(
-            make.exact(make.call("h", first[0], make.normal(4), more={"a": (first, make.normal(5))})), torch.int
-        )
-
-    case, inputs = only(recorded(record), [1, 2])
+    make = Recorder(fixed_draw, Profile("ordinary"))
+    make.call("f", make.normal(2))
+    first = make.call("g", make.normal(3))
+    make.dtypes(make.exact(make.call("h", first[0], make.normal(4), more={"a": (first, make.normal(5))})), torch.int)
+    case, inputs = only(make.case, [1, 2])
     assert inputs == [1, 2, 3] and [item.value.numel() for item in case.inputs] == [3, 4, 5]
     assert case.steps[1]["args"] == [["r", 0, [0]], ["t", 1]]
     assert case.steps[1]["kwargs"] == {"more": ["d", [[["s", "a"], ["u", [["r", 0, []], ["t", 2]]]]]]}

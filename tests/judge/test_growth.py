@@ -29,10 +29,14 @@ CONTRACTS = [
 """
 
 
+def challenge(root, required, inputs=INPUTS, reference=REFERENCE):
+    spec = {"entry": ["total"], "required": ["loads", *required], "forbidden": []}
+    return write_challenge(root, spec, reference, inputs, {})
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    spec = {"entry": ["total"], "required": ["loads", "matches-reference", "work", "memory"], "forbidden": []}
-    return write_challenge(tmp_path_factory.mktemp("growth"), spec, REFERENCE, INPUTS, {})
+    return challenge(tmp_path_factory.mktemp("growth"), ["matches-reference", "work", "memory"])
 
 
 def test_linear_ways_are_accepted_whatever_they_call_with_their_figures(folder):
@@ -47,16 +51,15 @@ def test_linear_ways_are_accepted_whatever_they_call_with_their_figures(folder):
 def test_quadratic_work_and_memory_are_rejected_with_a_projection(folder):
     source = "import torch\ndef total(x):\n    return (torch.ones(len(x), len(x), dtype=x.dtype) @ x)[0]\n"
     report = grade(folder, source)
-    assert check(report, "work")["reason"] == check(report, "memory")["reason"] == "growth"
-    assert "it grows too fast" in check(report, "work")["message"]
-    assert check(report, "memory")["message"].endswith("; at 64k context that is 16.0 GiB")
-    assert check(report, "memory")["message_zh"].startswith("增长过快：规模 64 → 128 → 256 时，")
-    assert check(report, "memory")["message_zh"].endswith("；64k 上下文时为 16.0 GiB")
-    (growth,) = check(report, "memory")["growth"]
-    assert growth["real"]["bytes"] == 4 * 65_536**2
+    work, memory = (check(report, name) for name in ("work", "memory"))
+    assert work["reason"] == memory["reason"] == "growth" and "it grows too fast" in work["message"]
+    assert memory["message"].endswith("; at 64k context that is 16.0 GiB")
+    assert memory["message_zh"].startswith("增长过快：规模 64 → 128 → 256 时，")
+    assert memory["message_zh"].endswith("；64k 上下文时为 16.0 GiB")
+    (growth,) = memory["growth"]
+    assert (growth["real"]["bytes"], growth["holds"]) == (4 * 65_536**2, False)
     assert growth["got"] == [64**2, 128**2, 256**2]
-    assert growth["holds"] is False
-    assert "real" not in check(report, "work")["growth"][0], "work is not told in bytes"
+    assert "real" not in work["growth"][0], "work is not told in bytes"
 
 
 def test_the_real_size_is_measured_and_extrapolated_where_code_looks_at_values(folder):
@@ -73,29 +76,20 @@ def test_a_loop_over_the_length_is_seen_by_its_calls(folder):
     assert "torch calls" in check(grade(folder, source), "work")["message"]
 
 
-SIXTEEN_BITS = (
-    "import torch\ndef total(x):\n    if x.dtype == torch.bfloat16:\n"
-    "        return (torch.ones(len(x), len(x), dtype=x.dtype) @ x)[0]\n    return x.sum(0)\n"
-)
-
-
-@pytest.mark.parametrize(("also", "verdict"), [(["low-precision"], "rejected"), ([], "accepted")])
-def test_another_way_in_sixteen_bits_is_measured_where_these_are_asked_for(tmp_path, also, verdict):
-    spec = {"entry": ["total"], "required": ["loads", *also, "memory"], "forbidden": []}
-    folder = write_challenge(tmp_path, spec, REFERENCE, INPUTS, {})
-    report = grade(folder, SIXTEEN_BITS)
-    assert report["verdict"] == verdict
-    (growth,) = check(report, "memory")["growth"]
-    if also:
-        assert growth["dtype"] == "bfloat16"
-        assert growth["got"] == [64**2, 128**2]
-        assert check(report, "memory")["message"].startswith("it grows too fast: in bfloat16, 4,096 → 16,384 elements")
-        assert check(report, "memory")["message_zh"].startswith("增长过快：bfloat16 下，规模 64 → 128 时")
+def test_another_way_in_sixteen_bits_is_measured_where_these_are_asked_for(tmp_path):
+    in_16_bits = "return (torch.ones(len(x), len(x), dtype=x.dtype) @ x)[0]"
+    source = f"import torch\ndef total(x):\n    if x.dtype == torch.bfloat16: {in_16_bits}\n    return x.sum(0)\n"
+    assert grade(challenge(tmp_path / "wide", ["memory"]), source)["verdict"] == "accepted"
+    report = grade(challenge(tmp_path / "narrow", ["low-precision", "memory"]), source)
+    found = check(report, "memory")
+    (growth,) = found["growth"]
+    assert (report["verdict"], growth["dtype"], growth["got"]) == ("rejected", "bfloat16", [64**2, 128**2])
+    assert found["message"].startswith("it grows too fast: in bfloat16, 4,096 → 16,384 elements")
+    assert found["message_zh"].startswith("增长过快：bfloat16 下，规模 64 → 128 时")
 
 
 def test_every_size_counts(tmp_path):
-    spec = {"entry": ["total"], "required": ["loads", "work"], "forbidden": []}
-    folder = write_challenge(tmp_path, spec, REFERENCE, INPUTS.replace("(64, 128, 256)", "(8, 16, 32, 64, 128)"), {})
+    folder = challenge(tmp_path, ["work"], INPUTS.replace("(64, 128, 256)", "(8, 16, 32, 64, 128)"))
     late = "def total(x):\n    return (x.new_ones(len(x), len(x)) @ x)[0] if len(x) == 128 else x.sum(0)\n"
     assert check(grade(folder, late), "work")["reason"] == "growth"
 
@@ -107,9 +101,8 @@ CONTRACTS = [{"check": "memory", "measure": "returned", "case": longer, "sizes":
 
 
 def test_room_to_spare_of_any_constant_size_is_seen_where_the_first_size_counts(tmp_path):
-    spec = {"entry": ["total"], "required": ["loads", "memory"], "forbidden": []}
     inputs = INPUTS[: INPUTS.index("_SAYS")] + ROOM
-    folder = write_challenge(tmp_path, spec, "def total(x):\n    return x.cumsum(0)\n", inputs, {})
+    folder = challenge(tmp_path, ["memory"], inputs, "def total(x):\n    return x.cumsum(0)\n")
     for spare, verdict in ((0, "accepted"), (64, "rejected")):
         line = f"x.new_empty(len(x) + {spare}, 2)[: len(x)].copy_(x.cumsum(0))"
         assert grade(folder, f"def total(x):\n    return {line}\n")["verdict"] == verdict
@@ -118,23 +111,19 @@ def test_room_to_spare_of_any_constant_size_is_seen_where_the_first_size_counts(
 @given(st.tuples(*[st.integers(0, 50)] * 3), st.integers(1, 100_000))
 def test_a_quadratic_is_extrapolated_exactly(coefficients, size):
     a, b, c = coefficients
-
-    def value(n: int) -> float:
-        return float(a + b * n + c * n * n)
-
-    sizes = (16, 64, 200)
-    assert extrapolate(sizes, [value(n) for n in sizes], size) == pytest.approx(value(size), rel=1e-6, abs=1e-3)
+    *values, due = (float(a + b * n + c * n * n) for n in (16, 64, 200, size))
+    assert extrapolate((16, 64, 200), values, size) == pytest.approx(due, rel=1e-6, abs=1e-3)
 
 
-@pytest.mark.parametrize("wrong", ["x.new_zeros(2)", "x[:1].sum(0)", "x.sum(0) * 1.01", "x.sum(0).double()"])
-def test_costs_count_for_nothing_where_the_answer_is_wrong(folder, wrong):
+def test_costs_count_for_nothing_where_the_answer_is_wrong(folder):
     """The answer is right at every drawn size, and cheap but wrong at the measured sizes."""
-    report = grade(folder, f"def total(x):\n    if len(x) > 5:\n        return {wrong}\n    return x.sum(0)\n")
-    assert report["verdict"] == "rejected" and check(report, "matches-reference")["status"] == "pass"
-    work = check(report, "work")
-    assert work["reason"] in ("values", "dtype")
-    assert work["message"].startswith("the result is wrong at size 64, where its cost is measured: ")
-    assert work["message_zh"].startswith("测量开销时（规模 64）结果不对：")
+    for wrong in ("x.new_zeros(2)", "x[:1].sum(0)", "x.sum(0) * 1.01", "x.sum(0).double()"):
+        report = grade(folder, f"def total(x):\n    if len(x) > 5:\n        return {wrong}\n    return x.sum(0)\n")
+        assert report["verdict"] == "rejected" and check(report, "matches-reference")["status"] == "pass", wrong
+        work = check(report, "work")
+        assert work["reason"] in ("values", "dtype")
+        assert work["message"].startswith("the result is wrong at size 64, where its cost is measured: ")
+        assert work["message_zh"].startswith("测量开销时（规模 64）结果不对：")
 
 
 BROKEN = {

@@ -42,7 +42,6 @@ def case(make):
     mask = make.optional_mask(*make.lead(), *make.sizes("T", "S"))
     make.call("attend", q, k, make.argument("v"), mask=mask, scale=make.pick([None, 0.5]))
 """
-NAMES = MOTIFS
 
 
 @pytest.fixture(scope="module")
@@ -61,19 +60,20 @@ def shapes(case: Case) -> list[list[tuple[int, ...]]]:
     return [[tuple(case.inputs[tree[1]].value.shape) for tree in step if tree[0] == "t"] for step in trees]
 
 
-def test_a_case_with_everything_has_every_motif(folder) -> None:
-    assert {motif.name for motif in folder.motifs.values()} == NAMES
+def names(folder: Folder) -> set[str]:
+    return {motif.name for motif in folder.motifs.values()}
+
+
+def test_a_case_has_the_motifs_of_what_it_names_without_those_left_out(folder, tmp_path) -> None:
+    assert names(folder) == MOTIFS
     assert all(motif.label.en != motif.label.zh for motif in folder.motifs.values())
-    assert len({motif.label.en for motif in folder.motifs.values()}) == len(NAMES)
-
-
-def test_a_case_has_the_motifs_of_what_it_names_without_those_left_out(tmp_path) -> None:
+    assert len({motif.label.en for motif in folder.motifs.values()}) == len(MOTIFS)
     plain = "def case(make):\n    make.call('attend', *[make.normal(make.size(1, 3), 2) for _ in range(3)])\n"
     folder = write_challenge(tmp_path / "plain", {"entry": ["attend"]}, REFERENCE, plain)
-    assert {motif.name for motif in folder.motifs.values()} == {"again", "styles", "same"}
+    assert names(folder) == {"again", "styles", "same"}
     said = INPUTS + "\nWITHOUT_MOTIFS = {'same', 'long'}\n"
     folder = write_challenge(tmp_path / "without", {"entry": ["attend"]}, REFERENCE, said)
-    assert {motif.name for motif in folder.motifs.values()} == NAMES - {"same", "long"}
+    assert names(folder) == MOTIFS - {"same", "long"}
 
 
 def test_motifs_of_sizes(folder) -> None:
@@ -105,11 +105,8 @@ def test_masks_of_every_shape_and_rows_of_which_nothing_is_seen(folder) -> None:
 
 def test_extremes_of_the_second_rung(folder) -> None:
     for attribute, motif in folder.motifs.items():
-        profile = Profile(
-            motif.profile or "ordinary",
-            {"fp16": torch.float16, "bf16": torch.bfloat16}.get(motif.profile, torch.float32),
-        )
-        make = Recorder(fixed_draw, profile, declared=folder.declared)
+        dtype = {"fp16": torch.float16, "bf16": torch.bfloat16}.get(motif.profile, torch.float32)
+        make = Recorder(fixed_draw, Profile(motif.profile or "ordinary", dtype), declared=folder.declared)
         folder.record(attribute)(make)
         due = motif.name in HARDENED_MOTIFS or bool(motif.profile)
         assert (rung_of_values(make.case, attribute, folder.facts) == "hardened") == due

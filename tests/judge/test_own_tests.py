@@ -21,11 +21,8 @@ SOLUTIONS = {
     "wrong/in-place.py": '"""Writes to x.\n\nrung: hardened"""\ndef double(x):\n    return x.mul_(2)\n',
     "wrong/slow.py": '"""Adds one by one.\n\nrung: hardened"""\ndef double(x):\n    return x + x\n',
 }
-REJECTED_BY = {
-    "triple": ("matches-reference", "solved"),
-    "in-place": ("pure", "hardened"),
-    "slow": ("work", "hardened"),
-}
+REJECTED_BY = {"triple": ("matches-reference", "solved"), "in-place": ("pure", "hardened")}
+REJECTED_BY["slow"] = ("work", "hardened")
 GOOD = """
 import torch
 from hypothesis import given, strategies as st
@@ -48,10 +45,8 @@ def run(judge, tmp_path_factory):
 
     def call(tests: str, seconds: float = 10.0) -> OwnTestsReport:
         options = GradeOptions(timeout_seconds=seconds)
-        request = OwnTestsRequest(
-            spec=spec, folder=folder, source=tests.encode(), filename="t.py", rejected_by=REJECTED_BY, options=options
-        )
-        return judge.run_tests(request)
+        asked = {"spec": spec, "folder": folder, "source": tests.encode(), "filename": "t.py", "options": options}
+        return judge.run_tests(OwnTestsRequest(rejected_by=REJECTED_BY, **asked))
 
     return call
 
@@ -66,21 +61,12 @@ def test_what_is_caught_is_counted_by_kind_and_decides_the_rung(run):
     assert run(GOOD.format(more="assert x.equal(torch.ones(n))")).rung == "hardened"
 
 
-TESTS_WITH_A_MODULE = """
-import torch
-
-class Twice(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.factor = 2
-
-def test_a(double):
-    assert double(torch.ones(2)).tolist() == [Twice().factor] * 2
-"""
-
-
 def test_tests_may_have_modules_of_their_own_and_end_when_they_hang(run):
-    report = run(TESTS_WITH_A_MODULE)
+    module = (
+        "class Twice(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.factor = 2\n"
+    )
+    use = "def test_a(double):\n    assert double(torch.ones(2)).tolist() == [Twice().factor] * 2\n"
+    report = run(f"import torch\n{module}{use}")
     assert (report.fault.en, report.false_alarms, report.all.caught) == ("", (), 1)
     report = run("def test_a(double):\n    while True: pass\n    assert False\n", seconds=0.5)
     assert (report.reason, report.fault.en) == ("timeout", "still running after 0.5 s")
@@ -115,22 +101,16 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize(
-    "tests", FAULTS, ids=[f"{number}-{reason}" for number, (reason, _) in enumerate(FAULTS.values())]
-)
-def test_a_file_that_misbehaves_has_a_fault_of_its_own(run, tests):
-    report = run(tests)
-    reason, text = FAULTS[tests]
-    assert (report.verdict, report.reason) == ("rejected", reason)
-    assert text in report.fault.en
+def test_a_file_that_misbehaves_has_a_fault_of_its_own(run):
+    for tests, (reason, text) in FAULTS.items():
+        report = run(tests)
+        assert (report.verdict, report.reason, text in report.fault.en) == ("rejected", reason, True), tests
 
 
 def test_nothing_is_kept_between_solutions_and_a_solution_cannot_be_seen(run):
     counting = "runs = []\ndef test_a(double):\n    runs.append(1)\n    assert len(runs) == 1\n"
     seen = "def test_a(double):\n    assert 'double' not in repr(double) and 'Secret' not in str(type(double).mro())\n"
-    swallowing = (
-        "def test_a(double):\n    try:\n        assert double(1) == 0\n    except BaseException:\n        pass\n"
-    )
+    swallowing = "def test_a(double):\n    try: assert double(1) == 0\n    except BaseException: pass\n"
     for tests in (counting, seen, swallowing):
         report = run(tests)
         assert (report.fault.en, report.false_alarms, report.all.caught) == ("", (), 0)

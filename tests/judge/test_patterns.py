@@ -28,9 +28,8 @@ def case(make):
 SPEC: dict[str, Any] = {"entry": ["scores"], "required": ["loads", "matches-reference"], "forbidden": []}
 
 
-def told(root: Path, answer: str, inputs: str = INPUTS, source: str = SCORES) -> list[dict[str, Any]]:
-    folder = write_challenge(root, SPEC, SCORES.format(answer=DUE), inputs, {})
-    report = grade(folder, source.format(answer=answer))
+def told(root: Path, answer: str, inputs: str = INPUTS) -> list[dict[str, Any]]:
+    report = grade(write_challenge(root, SPEC, SCORES.format(answer=DUE), inputs, {}), SCORES.format(answer=answer))
     assert report["verdict"] == "rejected"
     found: list[dict[str, Any]] = report["diagnosis"]
     return found
@@ -53,20 +52,13 @@ def told(root: Path, answer: str, inputs: str = INPUTS, source: str = SCORES) ->
         (f"({DUE}) + 1", "shifted", "too large by 1", "大 1"),
         (f"({DUE}) - 0.5", "shifted", "too small by 1/2", "小 1/2"),
         (f"torch.cat([({DUE})[:1] * 3, ({DUE})[1:]])", "one-place-wrong", "only at -3 = 0", "-3 = 0"),
-        (
-            f"torch.cat([({DUE})[:, :-1], ({DUE})[:, -1:] ** 2], 1)",
-            "one-place-wrong",
-            "only at T = −1",
-            "T = −1 处不对",
-        ),
+        (f"torch.cat([({DUE})[:, :-1], ({DUE})[:, -1:] ** 2], 1)", "one-place-wrong", "only at T = −1", "T = −1 处"),
         (f"({DUE}).bfloat16().to(q.dtype)", "rounded-to-bfloat16", "precision of bfloat16", "只有 bfloat16 的精度"),
         (f"({DUE}).half().to(q.dtype)", "rounded-to-float16", "precision of float16", "只有 float16 的精度"),
         (IN_BFLOAT16, "inputs-rounded-to-bfloat16", "inputs rounded to bfloat16", "输入舍入到 bfloat16"),
     ],
 )
-def test_a_pattern_that_all_answers_prove_is_told(
-    tmp_path: Path, answer: str, wrong: str, says: str, chinese: str
-) -> None:
+def test_a_proved_pattern_is_told(tmp_path: Path, answer: str, wrong: str, says: str, chinese: str) -> None:
     (found,) = told(tmp_path, answer)
     assert (found["wrong"], found["cards"]) == (wrong, [])
     assert says in found["says"] and chinese in found["says_zh"], found
@@ -116,17 +108,11 @@ def case(make):
     assert told(tmp_path, f"({DUE}) * q.shape[-2]", inputs) == [], "two sizes that are always equal"
 
 
-TWO = """
-def halves(x):
-    return x * 2, {{"sum": {answer}}}
-"""
-
-
 def test_a_part_of_the_result_is_named_where_the_others_are_right(tmp_path: Path) -> None:
     inputs = "def case(make):\n    make.call('halves', make.normal(make.size(2, 5), make.size(1, 6)))\n"
-    spec = {**SPEC, "entry": ["halves"]}
-    folder = write_challenge(tmp_path, spec, TWO.format(answer="x - 1"), inputs, {})
-    (found,) = grade(folder, TWO.format(answer="1 - x"))["diagnosis"]
+    two = 'def halves(x):\n    return x * 2, {{"sum": {answer}}}\n'
+    folder = write_challenge(tmp_path, {**SPEC, "entry": ["halves"]}, two.format(answer="x - 1"), inputs, {})
+    (found,) = grade(folder, two.format(answer="1 - x"))["diagnosis"]
     assert found["says"] == "Part [1]['sum'] of the result has the opposite sign everywhere."
     assert found["says_zh"] == "结果的 [1]['sum'] 部分的正负号全部相反。"
 

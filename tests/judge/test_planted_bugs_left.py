@@ -84,40 +84,29 @@ def test_a_file_that_gives_no_answers_has_nothing_repaired(folder):
 
 
 def test_a_single_bug_without_a_patch_is_left_until_the_file_is_accepted(folder):
-    report = graded(folder, with_bugs("mean"), ("mean",), ())
-    assert [bug.wrong for bug in report.repaired.left] == ["mean"]
+    assert [bug.wrong for bug in graded(folder, with_bugs("mean"), ("mean",), ()).repaired.left] == ["mean"]
     assert graded(folder, REFERENCE, ("mean",), ()).repaired.left == ()
 
 
-def surprises(folder, repairs) -> list[str]:
+def surprises(folder, repairs, said: str = "") -> list[str]:
+    (folder.path / "repairs.yaml").write_text(said)
     found = planted_surprises(folder, lambda path, text: submission(folder, text), repairs)
+    assert not said or {(item["file"], item["line"]) for item in found} == {("repairs.yaml", 2)}
     return [item["message"] for item in found]
 
 
-def test_mistakes_that_compose_prove_themselves(folder):
-    (folder.path / "repairs.yaml").write_text("")
-    assert surprises(folder, REPAIRS) == []
-    assert surprises(folder, []) == []
-
-
-def test_a_mistake_that_shows_nowhere_is_told_with_its_line(folder):
-    (folder.path / "repairs.yaml").write_text("repairs:\n  - wrong: mean\n    find: a\n")
+def test_mistakes_that_compose_prove_themselves_and_one_that_does_not_is_told_with_its_line(folder):
+    assert surprises(folder, REPAIRS) == surprises(folder, []) == []
     nothing = Repair("mean", "total = weighted.sum(-1)", "total = (weighted + 0.0).sum(-1)")
-    found = planted_surprises(folder, lambda path, text: submission(folder, text), [nothing])
-    assert {item["line"] for item in found} == {2} and {item["file"] for item in found} == {"repairs.yaml"}
-    assert any("is not rejected on the first rung" in item["message"] for item in found)
+    told = surprises(folder, [nothing], "repairs:\n  - wrong: mean\n    find: a\n")
+    assert any("is not rejected on the first rung" in message for message in told)
+    other = Repair("mean", "total = weighted.sum(-1)", "total = weighted.sum(-1) * 5.0")
+    assert "mean, planted in the reference, never answers as wrong/mean.py does" in surprises(folder, [other])
 
 
 def test_a_mistake_that_hides_another_is_told(folder):
-    (folder.path / "repairs.yaml").write_text("")
     zero = Repair("no-scale", "return total * scale", "return total * 0.0")
     files = PlantedFiles(folder, [REPAIRS[0], zero])
     pairs = list(undistinguished(files, list(probes(Exam(folder, 0)))))
     assert pairs == [(frozenset({"no-scale"}), frozenset({"no-shift", "no-scale"}))]
     assert any("one hides the other" in message for message in surprises(folder, [REPAIRS[0], zero]))
-
-
-def test_a_mistake_that_is_not_the_one_of_its_file_is_told(folder):
-    (folder.path / "repairs.yaml").write_text("")
-    other = Repair("mean", "total = weighted.sum(-1)", "total = weighted.sum(-1) * 5.0")
-    assert "mean, planted in the reference, never answers as wrong/mean.py does" in surprises(folder, [other])

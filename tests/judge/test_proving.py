@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,16 +35,15 @@ def folder(tmp_path):
     return write_challenge(tmp_path)
 
 
-def submission_of(folder, file: Path | str) -> Submission:
-    source = (folder.path / file).read_bytes()
-    return Submission(source, str(file), folder.entry, InProcessWorker, Budget(600))
-
-
-def verified(folder, streams: int = STREAMS, known: Any = ()) -> tuple[dict, list[int]]:
+def verified(
+    folder, streams: int = STREAMS, known: Any = (), only: Sequence[str] = ()
+) -> tuple[dict[str, Any], list[int]]:
     gradings: list[int] = []
-    return Verification(folder, lambda file: submission_of(folder, file), gradings.append, dict(known)).run(
-        streams
-    ), gradings
+
+    def submit(file: Path) -> Submission:
+        return Submission((folder.path / file).read_bytes(), str(file), folder.entry, InProcessWorker, Budget(600))
+
+    return Verification(folder, submit, gradings.append, dict(known), only=only).run(streams), gradings
 
 
 def test_a_challenge_that_holds_has_no_surprises(folder):
@@ -68,22 +66,10 @@ def test_a_wrong_file_that_passes_and_a_right_one_that_fails_are_surprises_told_
     assert failed["message"].startswith("rejected on stream 0: matches-reference: ")
 
 
-ROUNDED = """
-def scaled_sum(x, weight, scale=2.0):
-    if x.dtype.itemsize == 2:
-        return x.sum(-1)
-    return (x * weight).sum(-1) * scale
-"""
-
-
-def rounded(folder, rung: str) -> None:
-    """Add a wrong file that fails only in 16 bits."""
-    (folder.path / "wrong" / "rounded.py").write_text(f'"""Wrong in 16 bits.\n\nrung: {rung}\n"""\n{ROUNDED}')
-
-
 @pytest.mark.parametrize("rung", ["solved", pytest.param("hardened", marks=pytest.mark.full)])
 def test_what_is_said_of_earlier_proofs_changes_no_verdict(folder, rung):
-    rounded(folder, rung)
+    rounded = REFERENCE.replace("    return", "    if x.dtype.itemsize == 2: return x.sum(-1)\n    return")
+    (folder.path / "wrong" / "rounded.py").write_text(f'"""Wrong in 16 bits.\n\nrung: {rung}\n"""\n{rounded}')
     before, _ = verified(folder, 1)
     for known in (
         ("low-precision", "hardened"),
@@ -114,8 +100,6 @@ def scaled_sum(x, weight, scale=2.0):
     kept = _kept.setdefault((result.shape, result.dtype), torch.empty_like(result))
     return kept.copy_(result)
 """
-
-
 LAYOUT = pytest.param(("layout", "hardened"), marks=pytest.mark.full)
 
 
@@ -151,8 +135,7 @@ def test_a_right_file_that_fails_late_is_found_where_it_fails(folder):
     late += "    return (x * weight).sum(-1) * (scale if n < 150 else 3.0)\n"
     (folder.path / "right" / "late.py").write_text(late)
     (found,) = verified(folder)[0]["surprises"]
-    assert found["file"] == "right/late.py"
-    assert found["stream"] > 0
+    assert found["file"] == "right/late.py" and found["stream"] > 0
 
 
 def test_of_a_sample_the_right_solutions_share_the_questions(folder, monkeypatch):
@@ -169,11 +152,10 @@ def test_of_a_sample_the_right_solutions_share_the_questions(folder, monkeypatch
 
     monkeypatch.setattr(Submission, "answers", noted)
     (folder.path / "right" / "same.py").write_text(REFERENCE)
-    submit = partial(submission_of, folder)
-    assert Verification(folder, submit, lambda gradings: None).run(1)["surprises"] == []
+    assert verified(folder, 1)[0]["surprises"] == []
     whole = len(asked.pop("reference"))
     asked.clear()
-    assert Verification(folder, submit, lambda gradings: None, only=["no-scale"]).run(1)["surprises"] == []
+    assert verified(folder, 1, only=["no-scale"])[0]["surprises"] == []
     shares = [asked[name] for name in ("reference", "dot", "same")]
     assert len(set.union(*shares)) >= whole
     assert all(0.25 < len(share) / whole < 0.45 for share in shares)
@@ -211,19 +193,12 @@ def verified_there(folder: Folder, device: str = ELSEWHERE) -> tuple[dict[str, A
     return Verification(folder, submit, lambda gradings: None, device=device).run(2), opened
 
 
-@pytest.mark.parametrize(
-    ("wrong", "failed"), [(GREEDY, ["work", "solved"]), (RIGHT_THERE, ["matches-reference", "solved"])]
-)
-def test_a_wrong_kernel_that_the_interpreter_alone_rejects_is_rejected(
-    tmp_path: Path, wrong: str, failed: list[str]
-) -> None:
-    proof, opened = verified_there(write_kernels(tmp_path, wrong))
-    assert (proof["surprises"], proof["failed"]) == ([], {"there": failed})
-    assert CPU in opened
-
-
-def test_a_sound_kernel_that_the_interpreter_rejects_is_a_surprise(tmp_path: Path) -> None:
-    (found,) = verified_there(write_kernels(tmp_path, kernel=GREEDY))[0]["surprises"]
+def test_a_wrong_kernel_that_the_interpreter_alone_rejects_is_rejected_and_a_sound_one_told(tmp_path: Path) -> None:
+    for wrong, check in ((GREEDY, "work"), (RIGHT_THERE, "matches-reference")):
+        proof, opened = verified_there(write_kernels(tmp_path / check, wrong))
+        assert (proof["surprises"], proof["failed"]) == ([], {"there": [check, "solved"]})
+        assert CPU in opened
+    (found,) = verified_there(write_kernels(tmp_path / "sound", kernel=GREEDY))[0]["surprises"]
     assert (found["file"], found["verdict"]) == ("kernel.py", "rejected")
     assert found["message"].startswith("rejected on stream 0: work: ")
 

@@ -33,7 +33,7 @@ def said(complaint: Complaint | None) -> str:
     return english
 
 
-def test_an_entry_is_one_of_its_levels_in_every_dtype() -> None:
+def test_an_entry_is_one_of_its_levels_in_every_dtype_or_is_told_with_its_place_and_its_levels() -> None:
     due = torch.tensor([1 / 3, 0.7, 5.0], dtype=torch.float64)
     for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
         assert results.one_of(due.to(dtype), due) is None
@@ -41,6 +41,10 @@ def test_an_entry_is_one_of_its_levels_in_every_dtype() -> None:
     assert results.one_of(-due.bfloat16(), -due) is None
     assert results.one_of(torch.tensor([1, 2]), torch.tensor([1, 2])) is None
     assert results.one_of(torch.tensor([1, 2]), torch.tensor([1, 1])) is not None
+    got, due = torch.tensor([[2.0, 0.0], [0.0, 1.0]]), torch.full((2, 2), 2.0)
+    assert said(results.one_of(got, 0.0, due)) == "entry [1, 1] is 1; it must be 0 or 2"
+    assert said(results.one_of(got, 0.0, due, gradient=True)).startswith("entry [1, 1] of the gradient is 1;")
+    assert "nan" in said(results.one_of(torch.tensor([math.nan]), 0.0))
 
 
 def test_an_entry_may_miss_by_digits_of_float32_at_its_tensors_largest_and_by_no_more() -> None:
@@ -49,13 +53,6 @@ def test_an_entry_may_miss_by_digits_of_float32_at_its_tensors_largest_and_by_no
     assert results.one_of(due + 5e-5, due) is not None
     for step in ((due[:1].bfloat16() + 2**-7), due[:1] + 2**-16):
         assert results.one_of(step, due[:1]) is not None, "a step of sixteen bits"
-
-
-def test_another_entry_is_told_with_its_place_and_its_levels() -> None:
-    got, due = torch.tensor([[2.0, 0.0], [0.0, 1.0]]), torch.full((2, 2), 2.0)
-    assert said(results.one_of(got, 0.0, due)) == "entry [1, 1] is 1; it must be 0 or 2"
-    assert said(results.one_of(got, 0.0, due, gradient=True)).startswith("entry [1, 1] of the gradient is 1;")
-    assert "nan" in said(results.one_of(torch.tensor([math.nan]), 0.0))
 
 
 def test_random_entries_differ_but_for_a_few_and_a_gradient_arrives_where_anything_is_not_zero() -> None:
@@ -82,10 +79,9 @@ def test_a_sound_share_is_accused_less_than_once_in_a_billion_times(draws: int, 
     chances = binomial(draws, due)
     accused = sum(chances[count] for count in range(draws + 1) if results.share(drawn[count], due, "it", "它"))
     assert accused < ONCE_IN_A_BILLION
-    in_tally = (
-        results.frequencies({(1,): count, (0,): draws - count}, [(1 - due, due)], "it") for count in range(draws + 1)
-    )
-    assert sum(chance for chance, found in zip(chances, in_tally, strict=True) if found) < ONCE_IN_A_BILLION
+    tallies = ({(1,): count, (0,): draws - count} for count in range(draws + 1))
+    found = (results.frequencies(tally, [(1 - due, due)], "it") for tally in tallies)
+    assert sum(chance for chance, accused in zip(chances, found, strict=True) if accused) < ONCE_IN_A_BILLION
 
 
 def test_another_share_is_told() -> None:
@@ -115,10 +111,8 @@ def test_sound_frequencies_are_accused_on_no_seed() -> None:
         ]
         assert results.frequencies(torch.stack(columns, 1), parts, "first", "second") is None
         tally = Counter(zip(*(column.tolist() for column in columns), strict=True))
-        assert (
-            results.frequencies(tally, {(a, b): p * q for a, p in enumerate(parts[0]) for b, q in enumerate(parts[1])})
-            is None
-        )
+        joint = {(a, b): p * q for a, p in enumerate(parts[0]) for b, q in enumerate(parts[1])}
+        assert results.frequencies(tally, joint) is None
 
 
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.73])

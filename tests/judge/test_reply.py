@@ -10,23 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attncli.judge import protocol
 from attncli.judge.case import Profile
 from attncli.judge.drawing import fixed_draw
 from attncli.judge.make import Recorder
-from attncli.judge.protocol import (
-    KERNEL_FAULTS,
-    MOST_FRAMES,
-    MOST_TOUCHED,
-    NAME_LENGTH,
-    REASONS,
-    TEXT_LENGTH,
-    Request,
-    UnreadableReply,
-    read_names,
-    read_raised,
-    read_reply,
-    read_touched,
-)
+from attncli.judge.protocol import NAME_LENGTH, REASONS, Request, UnreadableReply, read_raised, read_reply, read_touched
 from attncli.sandbox.zygote_client import Reply
 from in_process import INPUTS, REFERENCE, InProcessWorker, check, grade, write_challenge
 
@@ -48,31 +36,26 @@ def request(*want: str, count: int = 1) -> Request:
     return Request(make.case, want, [0] if "gradients" in want else [])
 
 
-def test_an_honest_exception_is_told_whole():
+def test_an_honest_exception_is_told_whole_and_texts_and_lists_are_cut():
     told = read_raised(RAISED)
     assert (told.type, told.text, told.reason, told.frames) == ("ValueError", "no", "exception", (FRAME,))
     for reason in REASONS:
         assert read_raised({**RAISED, "reason": reason}).reason == reason
-
-
-def test_texts_and_lists_are_cut():
     told = read_raised({**RAISED, "type": "T" * 10**6, "text": "t " * 10**6, "frames": [FRAME] * 500})
-    assert len(told.type) == NAME_LENGTH and len(told.text) <= TEXT_LENGTH and len(told.frames) == MOST_FRAMES
+    assert len(told.type) == NAME_LENGTH and len(told.text) <= protocol.TEXT_LENGTH
+    assert len(told.frames) == protocol.MOST_FRAMES
     assert len(read_raised({**RAISED, "frames": [{**FRAME, "code": "c" * 10**6}]}).frames[0]["code"]) == NAME_LENGTH
-    assert len(read_touched({"touched": ["x" * 999] * 999})) == MOST_TOUCHED
+    assert len(read_touched({"touched": ["x" * 999] * 999})) == protocol.MOST_TOUCHED
 
 
-ODD_REASONS = ("timeout", "bogus", "R" * 4_000_000, None, 5, [], ["exception"])
-ODD_FRAMES = (
-    *(5, None, [5], [{}], [FRAME] * 20_000),
-    *([{**FRAME, "line": line}] for line in (math.nan, -1, 2**70)),
-    *([{**FRAME, "code": ["x"]}], [{**FRAME, "function": {"key": 1}}]),
-)
-
-
-@pytest.mark.parametrize(("field", "values"), [("reason", ODD_REASONS), ("frames", ODD_FRAMES)])
-def test_reasons_and_frames_of_another_form_are_none(field, values):
-    for value in values:
+def test_reasons_and_frames_of_another_form_are_none():
+    odd_reasons = ("timeout", "bogus", "R" * 4_000_000, None, 5, [], ["exception"])
+    odd_frames = (
+        *(5, None, [5], [{}], [FRAME] * 20_000),
+        *([{**FRAME, "line": line}] for line in (math.nan, -1, 2**70)),
+        *([{**FRAME, "code": ["x"]}], [{**FRAME, "function": {"key": 1}}]),
+    )
+    for field, value in (*(("reason", odd) for odd in odd_reasons), *(("frames", odd) for odd in odd_frames)):
         with pytest.raises(UnreadableReply):
             read_raised({**RAISED, field: value})
 
@@ -89,7 +72,7 @@ def test_any_exception_is_told_in_words_or_unreadable(field, value):
 
 @given(json_values)
 def test_what_was_touched_and_what_was_loaded_are_names_or_unreadable(value):
-    for read, header in ((read_touched, {"touched": value}), (read_names, {"names": value})):
+    for read, header in ((read_touched, {"touched": value}), (protocol.read_names, {"names": value})):
         try:
             assert all(isinstance(name, str) for name in read(header))
         except UnreadableReply:
@@ -119,17 +102,10 @@ def test_large_numbers_are_no_keys_of_dicts_and_an_outcome_has_only_so_many_part
             read_reply({**NOTHING, "outcomes": [{"tree": tree, "first": 0}]}, memoryview(b""), request())
 
 
-def test_an_honest_dict_of_large_numbers_crosses_as_what_it_is(tmp_path):
-    source = (
-        "D = {k * (2**61 - 1): None for k in range(1, 9_900)}\ndef scaled_sum(x, weight, scale=2.0):\n    return D\n"
-    )
-    found = check(grade(write_challenge(tmp_path), source, quick=True), "matches-reference")
-    assert found["reason"] == "shape" and "a dict with keys <int>" in found["message"]
-
-
-def test_tensors_and_dtypes_that_cannot_cross_are_told_by_name(tmp_path):
+def test_an_honest_dict_of_large_numbers_crosses_and_tensors_and_dtypes_that_cannot_are_told_by_name(tmp_path):
     folder = write_challenge(tmp_path)
     for value, named in (
+        ("{k * (2**61 - 1): None for k in range(1, 9_900)}", "a dict with keys <int>"),
         ("x.to(torch.float8_e5m2fnuz)", "float8_e5m2fnuz"),
         ("x.to_sparse()", "sparse"),
         ("torch.uint16", "torch.uint16"),
@@ -171,38 +147,32 @@ def test_a_whole_number_beyond_all_floats_is_another_value(tmp_path):
     assert found["reason"] == "shape"
 
 
-COMPLEX = "import torch\ndef scaled_sum(x, weight, scale=2.0):\n    return torch.complex((x * weight), x)\n"
-EXACT = """
-def case(make):
-    make.exact(make.call("scaled_sum", make.normal(2, 3), make.normal(3)))
-"""
-
-
-@pytest.mark.parametrize("inputs", [INPUTS, EXACT], ids=["close", "exact"])
-def test_complex_results_are_compared(tmp_path, inputs):
-    folder = write_challenge(tmp_path, {"required": ["loads", "matches-reference"]}, COMPLEX, inputs, {})
+def test_complex_results_are_compared(tmp_path):
+    source = "import torch\ndef scaled_sum(x, weight, scale=2.0):\n    return torch.complex((x * weight), x)"
+    exact = 'def case(make):\n    make.exact(make.call("scaled_sum", make.normal(2, 3), make.normal(3)))\n'
     due = {"": "", " + 1j": "values", " * float('nan')": "not-finite", ".real": "dtype", ".conj()": "values"}
-    for change, reason in due.items():
-        found = check(grade(folder, COMPLEX.rstrip() + change + "\n", quick=True), "matches-reference")
-        assert found.get("reason", "") == reason, change
-
-
-FAULT = {"kind": "load-outside", "tensor": "x", "index": 5, "count": 5, "programs": [1]}
+    for name, inputs in (("close", INPUTS), ("exact", exact)):
+        spec = {"required": ["loads", "matches-reference"]}
+        folder = write_challenge(tmp_path / name, spec, source, inputs, {})
+        for change, reason in due.items():
+            found = check(grade(folder, f"{source}{change}\n", quick=True), "matches-reference")
+            assert found.get("reason", "") == reason, (name, change)
 
 
 def test_what_a_kernel_accessed_is_told_with_the_program():
-    told = read_raised({**RAISED, "fault": FAULT}).fault
+    accessed = {"kind": "load-outside", "tensor": "x", "index": 5, "count": 5, "programs": [1]}
+    told = read_raised({**RAISED, "fault": accessed}).fault
     assert told == {"kind": "load-outside", "tensor": "x", "index": 5, "count": 5, "program": 1, "other": 1}
-    assert read_raised({**RAISED, "fault": {**FAULT, "programs": [3, 2]}}).fault["other"] == 2
+    assert read_raised({**RAISED, "fault": {**accessed, "programs": [3, 2]}}).fault["other"] == 2
     for part in ({"kind": "bogus"}, {"index": "5"}, {"index": True}, {"count": -1}, {"programs": [-1]}):
         with pytest.raises(UnreadableReply):
-            read_raised({**RAISED, "fault": {**FAULT, **part}})
+            read_raised({**RAISED, "fault": {**accessed, **part}})
 
 
 @given(json_values)
 def test_nothing_in_place_of_a_fault_does_any_harm(value: Any):
     with contextlib.suppress(UnreadableReply):
-        assert read_raised({**RAISED, "fault": value}).fault["kind"] in KERNEL_FAULTS
+        assert read_raised({**RAISED, "fault": value}).fault["kind"] in protocol.KERNEL_FAULTS
 
 
 def test_costs_and_times_that_nobody_measured_are_refused():

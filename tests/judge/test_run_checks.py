@@ -10,10 +10,6 @@ from attncli.domain.grade_report_text import deciding_checks
 from attncli.judge.counterexample import restore
 from in_process import check, grade, write_challenge
 
-RIGHT = (
-    "import torch\ndef scaled_sum(x, weight, scale=2.0):\n    return torch.einsum('...d,d->...', x, weight) * scale\n"
-)
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
@@ -22,6 +18,10 @@ def folder(tmp_path_factory):
 
 def body(line: str, before: str = "") -> str:
     return f"import torch\n{before}\ndef scaled_sum(x, weight, scale=2.0):\n    {line}\n"
+
+
+RIGHT = body("return torch.einsum('...d,d->...', x, weight) * scale")
+FORBIDDEN = body("return (x * weight).cumsum(-1)[:, :, 3] * scale")
 
 
 def test_a_different_right_solution_is_accepted(folder):
@@ -130,8 +130,7 @@ def test_the_counterexample_is_small_the_mistake_named_and_what_needs_the_check_
 def test_a_mistake_that_the_outputs_do_not_prove_is_not_named(folder):
     # Agrees with no-scale wherever the default scale is used, and differs from it elsewhere.
     report = grade(folder, body("return (x * weight).sum(-1) * (1.0 if scale == 2.0 else 3.0)"))
-    assert report["verdict"] == "rejected"
-    assert report["diagnosis"] == []
+    assert (report["verdict"], report["diagnosis"]) == ("rejected", [])
 
 
 def test_a_stream_is_an_exam_and_gives_the_same_report_every_time(folder, tmp_path):
@@ -167,13 +166,9 @@ def test_quick_grading_asks_first_for_the_check_that_is_named_and_stops_at_the_f
 
 
 def test_an_exception_is_told_without_control_sequences_beside_what_was_due(folder):
-    source = "def scaled_sum(x, weight, scale=2.0):\n    raise ValueError('a\\x1b[2Jb\\x07')\n"
-    failed = check(grade(folder, source), "matches-reference")
+    failed = check(grade(folder, body("raise ValueError('a\\x1b[2Jb\\x07')")), "matches-reference")
     assert "ab" in failed["message"] and "\x1b" not in failed["message"]
     assert failed["counterexample"]["expected"]["dtype"] == "float32"
-
-
-FORBIDDEN = body("return (x * weight).cumsum(-1)[:, :, 3] * scale")
 
 
 def deciding(report) -> str:

@@ -14,10 +14,6 @@ JUDGE = Path(__file__).parents[2] / "attncli" / "judge"
 OF_THE_SANDBOX = {"more-memory", "killed-loaded", "killed-called"}
 
 
-def places(text: str) -> set[str]:
-    return {name for _, name, _, _ in Formatter().parse(text) if name}
-
-
 def test_the_judge_says_every_sentence_and_no_other() -> None:
     sources = "".join(path.read_text(encoding="utf-8") for path in JUDGE.rglob("*.py"))
     assert [key for key in SENTENCES if f'"{key}"' not in sources] == []
@@ -27,7 +23,8 @@ def test_the_judge_says_every_sentence_and_no_other() -> None:
 
 def test_every_place_of_a_sentence_is_filled() -> None:
     for key in SENTENCES.keys() - OF_THE_SANDBOX:
-        parts = {name: Localised(f"<{name} en>", f"<{name} zh>") for name in places(SENTENCES[key].en)}
+        names = {name for _, name, _, _ in Formatter().parse(SENTENCES[key].en) if name}
+        parts = {name: Localised(f"<{name} en>", f"<{name} zh>") for name in names}
         said = say(key, **parts)
         for name in parts:
             assert f"<{name} en>" in said.en and f"<{name} zh>" in said.zh, key

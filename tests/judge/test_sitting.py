@@ -43,12 +43,9 @@ def own_judge():
 def ask(tmp_path):
     folder = write_challenge(tmp_path)
 
-    def request(source: bytes, **options) -> GradeRequest:
-        return GradeRequest(
-            spec=SPEC, folder=folder.path, source=source, filename="submission.py", options=GradeOptions(**options)
-        )
-
-    return request
+    return lambda source, **options: GradeRequest(
+        spec=SPEC, folder=folder.path, source=source, filename="submission.py", options=GradeOptions(**options)
+    )
 
 
 def descendants(pid: int) -> list[int]:
@@ -57,8 +54,8 @@ def descendants(pid: int) -> list[int]:
 
 def footprint(pid: int) -> tuple[int, int, int]:
     """Return a process's open descriptors, descendants, and resident KiB."""
-    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-    resident = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
+    resident = next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
     return len(list(Path(f"/proc/{pid}/fd").iterdir())), len(descendants(pid)), resident
 
 
@@ -85,9 +82,7 @@ def test_many_gradings_in_a_row_leak_nothing(own_judge, ask):
         source, verdict = SUBMISSIONS[number % len(SUBMISSIONS)]
         assert own_judge.grade(ask(source, quick=True)).verdict == verdict
     after = footprint_at_rest(pid)
-    assert after[0] <= before[0]
-    assert after[1] <= before[1]
-    assert after[2] <= before[2] + 20_000 + 10 * GRADINGS
+    assert after[0] <= before[0] and after[1] <= before[1] and after[2] <= before[2] + 20_000 + 10 * GRADINGS
 
 
 def grade_when_there_is_a_judge(judge, request) -> GradeReport:

@@ -5,19 +5,15 @@ from __future__ import annotations
 import pytest
 
 from attncli.bank.loader import load_challenge
+from attncli.judge import protocol
 from attncli.judge.challenge import Folder
-from attncli.judge.protocol import (
-    MOST_CHARACTERS,
-    SourceReading,
-    UnreadableReply,
-    outside_kernels,
-    reading_of,
-    rules_for,
-)
+from attncli.judge.protocol import SourceReading, UnreadableReply, outside_kernels, reading_of, rules_for
 from attncli.paths import bundled_impl
 from attncli.practice.grade import specification
 from attncli.practice.library import challenge_of
 from attncli.sandbox.source_reading import read_source
+
+NOTHING = {"syntax": None, "entry": None, "forbidden": None}
 
 
 def test_around_kernels_torch_makes_views_and_copies_and_a_kernel_is_launched():
@@ -28,24 +24,20 @@ def test_around_kernels_torch_makes_views_and_copies_and_a_kernel_is_launched():
 
 
 def test_an_untrue_reading_is_none_and_a_long_one_is_told_shortly():
-    reading = {"syntax": None, "entry": None, "forbidden": None}
-    assert reading_of(reading) == SourceReading()
+    assert reading_of(NOTHING) == SourceReading()
     for odd in ({"syntax": ["judged-too-long", {}]}, {"entry": 3}, {"forbidden": ["at-line", []]}):
         with pytest.raises(UnreadableReply):
-            reading_of({**reading, **odd})
+            reading_of({**NOTHING, **odd})
     with pytest.raises(UnreadableReply):
         reading_of({})
-    told = reading_of({**reading, "syntax": ["not-parsed", {"error": "x" * 10_000}]})
-    assert len(told.syntax.en) < 2 * MOST_CHARACTERS
+    told = reading_of({**NOTHING, "syntax": ["not-parsed", {"error": "x" * 10_000}]})
+    assert len(told.syntax.en) < 2 * protocol.MOST_CHARACTERS
 
 
 def test_every_right_solution_passes_the_reading():
-    nothing = {"syntax": None, "entry": None, "forbidden": None}
     for path in sorted(bundled_impl().glob("*/*/challenge.yaml")):
         challenge = challenge_of(load_challenge(path).documents[0])
         rules = rules_for(Folder(specification(challenge), path.parent))
-        for file in (
-            path.parent / ("kernel.py" if challenge.kernel else "reference.py"),
-            *path.parent.glob("right/*.py"),
-        ):
-            assert read_source(file.read_bytes(), rules) == nothing, file
+        reference = path.parent / ("kernel.py" if challenge.kernel else "reference.py")
+        for file in (reference, *path.parent.glob("right/*.py")):
+            assert read_source(file.read_bytes(), rules) == NOTHING, file

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import signal
@@ -56,7 +57,8 @@ def test_the_zygote_has_nothing_of_the_judges_environment_and_streams(judge):
     assert SECRET.encode() not in Path(f"/proc/{zygote}/environ").read_bytes()
     assert SECRET.encode() not in _memory(zygote)
     assert SECRET.encode() in _memory(judge._process.pid), "the judge sees it: `inputs.py` and torch may rely on it"
-    streams = {_target("self", stream.fileno()) for stream in (judge._process.stdin, judge._process.stdout)}
+    ours = [Path(f"/proc/self/fd/{stream.fileno()}") for stream in (judge._process.stdin, judge._process.stdout)]
+    streams = {path.readlink() for path in ours}
     held = {path.readlink() for path in Path(f"/proc/{zygote}/fd").iterdir()}
     assert len(streams) == 2 and not streams & held
 
@@ -75,10 +77,6 @@ def _memory(pid: int) -> bytes:
     return found
 
 
-def _target(pid: str, descriptor: int) -> Path:
-    return Path(f"/proc/{pid}/fd/{descriptor}").readlink()
-
-
 def test_a_worker_finds_neither_the_judge_nor_hypothesis_nor_the_environment(judge, tmp_path):
     check = "import sys\nassert not [n for n in sys.modules if n.startswith(('attncli', 'hypothesis'))]\n"
     check += "import importlib.util\nassert importlib.util.find_spec('attncli') is None\n"
@@ -95,18 +93,12 @@ def test_the_zygote_ends_with_the_judge(own_judge):
     assert _ends(zygote)
 
 
-BUSY = """
-import pathlib, re
-pathlib.Path({marker!r}).touch()
-re.match("(a*)*b", "a" * 100)
-"""
-
-
 def test_a_judge_whose_interpreter_is_held_by_c_code_ends_when_nobody_is_left_to_ask_it(own_judge, tmp_path):
     """As if attn was killed: the judge's threads cannot run while a regular expression is matched."""
     judge, zygote = own_judge, zygote_of(own_judge)
     folder, marker = write_challenge(tmp_path), tmp_path / "busy"
-    (folder.path / "inputs.py").write_text(BUSY.format(marker=str(marker)))
+    busy = f'import pathlib, re\npathlib.Path({str(marker)!r}).touch()\nre.match("(a*)*b", "a" * 100)\n'
+    (folder.path / "inputs.py").write_text(busy)
     request = GradeRequest(spec=SPEC, folder=folder.path, source=b"", filename="submission.py")
     judge._process.stdin.write(json.dumps({**request.document(), "id": 1}) + "\n")
     judge._process.stdin.flush()
@@ -138,25 +130,18 @@ def test_a_judge_whose_reader_has_gone_before_it_was_told_anything_ends(tmp_path
 
 def test_what_is_missing_is_said_in_words_and_leaves_no_process(monkeypatch, tmp_path):
     before = set(namespaces.children_of(os.getpid()))
-    with monkeypatch.context() as patched, pytest.raises(SandboxUnavailable, match="needs Linux"):
-        patched.setattr(sys, "platform", "darwin")
-        Judge.start()
-    with monkeypatch.context() as patched, pytest.raises(JudgeFailed, match="cannot be started"):
-        patched.setattr(sys, "executable", str(tmp_path / "python"))
-        Judge.start()
-    with monkeypatch.context() as patched, pytest.raises(JudgeFailed, match="install it with"):
-        patched.setattr("importlib.util.find_spec", lambda name: None)
-        Judge.start()
+    for kind, words, *patch in (
+        (SandboxUnavailable, "needs Linux", sys, "platform", "darwin"),
+        (JudgeFailed, "cannot be started", sys, "executable", str(tmp_path / "python")),
+        (JudgeFailed, "install it with", importlib.util, "find_spec", lambda name: None),
+    ):
+        with monkeypatch.context() as patched, pytest.raises(kind, match=words):
+            patched.setattr(*patch)
+            Judge.start()
     assert set(namespaces.children_of(os.getpid())) <= before
 
 
 def _loads(judge: Judge, root: Path, source: str) -> bool:
-    folder = write_challenge(root)
-    request = GradeRequest(
-        spec=SPEC,
-        folder=folder.path,
-        source=source.encode(),
-        filename="submission.py",
-        options=GradeOptions(quick=True),
-    )
+    asked = {"spec": SPEC, "folder": write_challenge(root).path, "source": source.encode(), "filename": "submission.py"}
+    request = GradeRequest(**asked, options=GradeOptions(quick=True))
     return next(check.status for check in judge.grade(request).checks if check.name == "loads") == "pass"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,9 +70,7 @@ def test_a_worker_that_makes_it_wait_is_given_up_for_a_fresh_one(monkeypatch, zy
 
 
 @pytest.mark.sandbox
-def test_a_program_that_is_not_over_on_the_played_device_says_nothing_and_the_next_are_asked_of_a_fresh_worker(
-    monkeypatch, zygote
-):
+def test_a_program_that_is_not_over_on_the_played_device_says_nothing_and_a_fresh_worker_follows(monkeypatch, zygote):
     spent: list[Budget] = []
     monkeypatch.setattr(Budget, "spend", lambda self, since: spent.append(self))
     source = SOURCE + "g = f\ndef f(x):\n    while x.device.type == 'meta': pass\n    return g(x)\n"
@@ -80,9 +80,7 @@ def test_a_program_that_is_not_over_on_the_played_device_says_nothing_and_the_ne
     assert numbers(answers) == [1, 1, 2]
     assert isinstance(answers[1], Failure) and answers[1].reason == "timeout" and not answers[1].fatal
     ours = [budget is asked.emulated for budget in spent]
-    assert (ours.count(False), ours.count(True)) == (2 + 3, 1), (
-        "twice loading, three programs; the fourth is not theirs"
-    )
+    assert (ours.count(False), ours.count(True)) == (2 + 3, 1), "two loads, three programs; the fourth is not theirs"
 
 
 @pytest.mark.sandbox
@@ -146,28 +144,25 @@ def test_many_slow_calls_end_when_all_together_have_taken_too_long(monkeypatch, 
     assert failure.message.en == "all calls together have taken 0.6 s (the last one in a call to f)"
 
 
-MEMORY_ERROR = {"op": "raised", "reason": "memory", "type": "MemoryError", "text": "", "frames": []}
+def test_a_file_that_ends_its_reader_cannot_be_parsed_and_nothing_of_it_is_run():
+    class Reader(InProcessWorker):
+        answer: Any = None
 
+        def request(self, header, *rest):
+            assert header["op"] == "read"
+            return self.answer
 
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
+    raised = {"op": "raised", "reason": "memory", "type": "MemoryError", "text": "", "frames": []}
+    for answer, said in (
         (Ending("timeout", quoted("still running after 9 s"), ""), "while reading the file"),
         (Ending("memory", quoted("needed more than 64 MiB"), ""), "64 MiB"),
         (Ending("crashed", quoted("killed by SIGSEGV"), ""), "SIGSEGV"),
-        (Reply(MEMORY_ERROR, memoryview(b"")), "MemoryError"),
-    ],
-)
-def test_a_file_that_ends_its_reader_cannot_be_parsed_and_nothing_of_it_is_run(answer, said):
-    class Reader(InProcessWorker):
-        def request(self, header, *rest):
-            assert header["op"] == "read"
-            return answer
-
-    asked = submission(open_worker=Reader)
-    reading = asked.read(Rules(imports=["torch"]))
-    assert "cannot be parsed" in reading.syntax.en and said in reading.syntax.en
-    assert asked.worker is None and asked.read(Rules(imports=[])) is reading
+        (Reply(raised, memoryview(b"")), "MemoryError"),
+    ):
+        Reader.answer, asked = answer, submission(open_worker=Reader)
+        reading = asked.read(Rules(imports=["torch"]))
+        assert "cannot be parsed" in reading.syntax.en and said in reading.syntax.en
+        assert asked.worker is None and asked.read(Rules(imports=[])) is reading
 
 
 def test_an_allocation_that_fails_is_told_in_plain_words_with_its_size():

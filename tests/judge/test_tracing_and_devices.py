@@ -12,7 +12,7 @@ from attncli.sandbox.devices import Elsewhere, two_devices
 from in_process import InProcessWorker, check, grade, write_challenge
 
 HEAD = "import torch\nimport torch.nn.functional as F\n"
-FORBIDDEN = ["softmax", "logsumexp", "torch.optim", "torch.optim.*"]
+SPEC = {"id": "weigh", "entry": ["weigh"], "forbidden": ["softmax", "logsumexp", "torch.optim", "torch.optim.*"]}
 REFERENCE = HEAD + "def weigh(x, scale=1.0):\n    return (x * scale).softmax(-1)\n"
 INPUTS = '''
 def case(make):
@@ -26,15 +26,13 @@ def edge_scale(make):
     """A scale."""
     make.call("weigh", make.normal(3, 4), 0.5)
 '''
+LOOKS = "if bool((x == 77).any()):\n        x = x + 1\n    if int(x.argmax()) < 0:\n        return x"
 BY_HAND = "(lambda e: e / e.sum(-1, keepdim=True))((x * scale).exp())"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return write_challenge(tmp_path_factory.mktemp("weigh"), SPEC, REFERENCE, INPUTS, {})
-
-
-SPEC = {"id": "weigh", "entry": ["weigh"], "forbidden": FORBIDDEN}
 
 
 def weigh(*lines: str, before: str = "") -> str:
@@ -73,9 +71,8 @@ def test_operations_are_seen_where_no_function_is(source):
     assert {"aten._softmax", "torch.float16"} <= seen
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
+def test_forbidden_calls_are_seen_by_any_spelling_and_in_any_case(folder):
+    for source in (
         weigh("return getattr(torch, 'soft' + 'max')(x * scale, -1)"),
         weigh("return F.__dict__['softmax'](x * scale, -1)"),
         weigh(f"return getattr(x, 'soft' + 'max')(-1) if x.dim() == 3 else {BY_HAND}"),
@@ -92,15 +89,9 @@ def test_operations_are_seen_where_no_function_is(source):
             "opt.step()",
             f"return {BY_HAND}",
         ),
-    ],
-)
-def test_forbidden_calls_are_seen_by_any_spelling_and_in_any_case(folder, source):
-    report = grade(folder, source)
-    assert report["verdict"] == "rejected"
-    assert check(report, "forbidden")["reason"] == "forbidden"
-
-
-LOOKS = "if bool((x == 77).any()):\n        x = x + 1\n    if int(x.argmax()) < 0:\n        return x"
+    ):
+        report = grade(folder, source)
+        assert (report["verdict"], check(report, "forbidden")["reason"]) == ("rejected", "forbidden"), source
 
 
 @pytest.mark.parametrize(
@@ -117,8 +108,7 @@ LOOKS = "if bool((x == 77).any()):\n        x = x + 1\n    if int(x.argmax()) < 
 )
 def test_code_that_looks_at_values_is_judged_for_its_device(folder, lines):
     report = grade(folder, weigh(*lines))
-    assert report["verdict"] == "accepted"
-    assert check(report, "device")["status"] == "pass"
+    assert (report["verdict"], check(report, "device")["status"]) == ("accepted", "pass")
 
 
 def test_a_tensor_on_the_wrong_device_is_found_behind_an_if_and_a_view_in_an_edge_case(folder):
@@ -134,23 +124,20 @@ def test_a_tensor_on_the_wrong_device_is_found_behind_an_if_and_a_view_in_an_edg
     assert check(grade(folder, weigh(contiguous)), "layout")["status"] == "fail"
 
 
-NEEDS_VALUES = {
-    "equal": lambda x: torch.equal(x, x),
-    "item": lambda x: x.sum().item(),
-    "if": lambda x: bool(x.sum() > 0),
-    "nonzero": lambda x: x.nonzero(),
-    "mask": lambda x: x[x > 0],
-    "unique": lambda x: x.unique(),
-    "tolist": lambda x: x.tolist(),
-    "two devices": lambda x: x + torch.ones(3),
-}
-
-
-@pytest.mark.parametrize("look", NEEDS_VALUES.values(), ids=list(NEEDS_VALUES))
-def test_what_torch_cannot_do_without_values_says_nothing_of_devices(look):
-    with pytest.raises((RuntimeError, NotImplementedError)) as caught:
-        look(torch.empty(3, device="meta"))
-    assert wants_values(Failure("raised", quoted(str(caught.value)))) == (look is not NEEDS_VALUES["two devices"])
+def test_what_torch_cannot_do_without_values_says_nothing_of_devices():
+    for look, needs_values in (
+        (lambda x: torch.equal(x, x), True),
+        (lambda x: x.sum().item(), True),
+        (lambda x: bool(x.sum() > 0), True),
+        (lambda x: x.nonzero(), True),
+        (lambda x: x[x > 0], True),
+        (lambda x: x.unique(), True),
+        (lambda x: x.tolist(), True),
+        (lambda x: x + torch.ones(3), False),
+    ):
+        with pytest.raises((RuntimeError, NotImplementedError)) as caught:
+            look(torch.empty(3, device="meta"))
+        assert wants_values(Failure("raised", quoted(str(caught.value)))) == needs_values, caught.value
 
 
 def test_what_a_list_of_numbers_picks_over_there_keeps_its_values():
@@ -163,9 +150,7 @@ def test_what_a_list_of_numbers_picks_over_there_keeps_its_values():
     assert x.tolist() == [[0.0, -1.0, 2.0], [3.0, -1.0, 5.0]]
 
 
-GROWTH = (
-    INPUTS
-    + """
+GROWTH = """
 def rows_at(make, size):
     make.call("weigh", make.normal(size, 4))
 
@@ -174,24 +159,21 @@ CONTRACTS = [{
     "growth_at_most": 1.0, "says": {"en": "a loop", "zh": "循环"},
 }]
 """
-)
 
 
 def test_views_are_no_work_and_vmap_is_one_call(tmp_path):
     required = ["loads", "matches-reference", "work"]
-    folder = write_challenge(tmp_path, {**SPEC, "forbidden": [], "required": required}, REFERENCE, GROWTH, {})
+    folder = write_challenge(tmp_path, {**SPEC, "forbidden": [], "required": required}, REFERENCE, INPUTS + GROWTH, {})
     for line in ("stack((x * scale).unbind(0))", "stack([r for r in x * scale])"):
         assert grade(folder, weigh(f"return torch.{line}.softmax(-1)"))["verdict"] == "accepted", line
     assert grade(folder, weigh("return torch.vmap(lambda r: r.softmax(-1))(x * scale)"))["verdict"] == "accepted"
     assert grade(folder, weigh("return torch.stack([r.softmax(-1) for r in x * scale])"))["verdict"] == "rejected"
 
 
-def without_numpy(tensor: torch.Tensor) -> None:
-    """Raise torch's error in a worker without NumPy."""
-    raise RuntimeError("Numpy is not available")
-
-
 def test_to_refuse_a_device_that_the_reference_handles_is_a_failure(folder, monkeypatch):
+    def without_numpy(tensor: torch.Tensor) -> None:
+        raise RuntimeError("Numpy is not available")  # as torch does in a worker without NumPy
+
     monkeypatch.setattr(torch.Tensor, "numpy", without_numpy)
     for line in (
         "if x.device.type != 'cpu': raise ValueError('only the CPU')",

@@ -44,8 +44,6 @@ def rms_norm(x, weight, eps=1e-6): return x
         "corrupted the engine's log",
     ),
 }
-
-
 # One of each kind of ending.
 FEW = ("hangs", "eats-memory", "exits", "is-no-python", "counts-forth-and-back")
 
@@ -55,8 +53,7 @@ def test_a_hostile_piece_is_named_with_what_it_did(impatient: Engines, name: str
     text, reason, says = HOSTILE[name]
     (blame,) = climb(impatient, {"rms-norm": text}).blames
     assert blame.pieces == ("rms-norm",)
-    assert blame.difference.stopped is not None
-    assert blame.difference.stopped.reason == reason
+    assert blame.difference.stopped is not None and blame.difference.stopped.reason == reason
     assert says in describe_difference(blame.difference).en
 
 
@@ -78,8 +75,7 @@ def test_a_piece_finds_its_reference_neither_on_disk_nor_in_its_engine(impatient
     """A piece finds the references of others in its process, as text and functions, but never its own reference."""
     spy = "import torch\nopen(torch.__file__.split('/lib/')[0] + '/../impl/norms/rms-norm/reference.py')\n"
     (blame,) = climb(impatient, {"rms-norm": spy + HEAD + "return x"}).blames
-    assert blame.difference.stopped is not None
-    assert blame.difference.stopped.reason in ("refused", "exception")
+    assert blame.difference.stopped is not None and blame.difference.stopped.reason in ("refused", "exception")
     looks = """
 import gc
 held = [part for part in gc.get_objects() if type(part) in (list, dict)]

@@ -66,10 +66,12 @@ def reply(entries: list[Any], calls: Any, numbers: int, shape: int | None = None
     )
 
 
-def test_an_honest_log_is_read() -> None:
+def test_an_honest_log_is_read_and_counts_that_go_forth_and_back_are_refused_before_they_cost_anything() -> None:
     found = _read("training", reply([["loss", 1, "float", 1, 1e-9], ["weights", 0, None, 2, 0.0]], {"rope": 3}, 3))
     entries = (Entry("loss", 1, "float", (0.0,), 1e-9), Entry("weights", 0, None, (0.0, 0.0), 0.0))
     assert found == Part("training", entries, {"rope": 3})
+    forth_and_back = [["x", 0, 0, 100_000, 0.0], ["x", 0, 0, -100_000, 0.0]] * 9999
+    assert _read("training", reply(forth_and_back, {}, 100_000)).stopped is not None
 
 
 @given(ENTRIES, st.dictionaries(st.sampled_from(["rope", "x"]), SMALL | ODD) | ODD, st.integers(0, 12))
@@ -80,8 +82,3 @@ def test_whatever_a_log_says_each_number_is_taken_once_or_none_is(entries: list[
         return
     assert sum(len(entry.values) for entry in found.entries) == numbers
     assert all(0 <= entry.number < MOST_COUNTED for entry in found.entries)
-
-
-def test_counts_that_go_forth_and_back_are_refused_before_they_cost_anything() -> None:
-    forth_and_back = [["x", 0, 0, 100_000, 0.0], ["x", 0, 0, -100_000, 0.0]] * 9999
-    assert _read("training", reply(forth_and_back, {}, 100_000)).stopped is not None

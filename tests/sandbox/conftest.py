@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,8 @@ from attncli.sandbox.zygote_client import Ending, Reply, Worker, ZygoteClient
 
 MEMORY_MIB = 384
 SECONDS = 20.0
-Grade = Callable[..., Reply | Ending]
+Outcome = Reply | Ending
+Grade = Callable[..., Outcome]
 
 
 @pytest.fixture(scope="session")
@@ -34,9 +35,7 @@ def worker(zygote: ZygoteClient) -> Iterator[Worker]:
 def load(worker: Worker) -> Grade:
     """Load a source in a fresh worker."""
 
-    def run(
-        source: str, seconds: float = SECONDS, entry: tuple[str, ...] = ("f",), kernel: bool = False
-    ) -> Reply | Ending:
+    def run(source: str, seconds: float = SECONDS, entry: Sequence[str] = ("f",), kernel: bool = False) -> Outcome:
         return worker.load(source.encode(), "submission.py", list(entry), seconds, kernel)
 
     return run

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,9 +12,8 @@ from attncli.sandbox.wire import CHANNEL_LOST, OUT_OF_MEMORY
 from attncli.sandbox.worker_process import KEPT_BYTES, LIMIT_BYTES, Printed, classify, clean, split_fatal_error
 
 
-@pytest.mark.parametrize(
-    ("raw", "shown"),
-    [
+def test_control_sequences_are_taken_out() -> None:
+    for raw, shown in (
         ("plain\ttext\n", "plain\ttext\n"),
         ("\x1b[1;31mred\x1b[0m", "red"),
         ("\x1b]0;a new title\x07after", "after"),
@@ -27,10 +25,8 @@ from attncli.sandbox.worker_process import KEPT_BYTES, LIMIT_BYTES, Printed, cla
         ("bell\x07 null\x00 delete\x7f", "bell null delete"),
         ("left\u202eright\u2066", "leftright"),
         ("注意力 👍", "注意力 👍"),
-    ],
-)
-def test_control_sequences_are_taken_out(raw: str, shown: str) -> None:
-    assert clean(raw) == shown
+    ):
+        assert clean(raw) == shown
 
 
 @given(st.text(alphabet=st.characters() | st.sampled_from("\x1b\x9b[]\x07\\;m0")))
@@ -46,8 +42,7 @@ def test_what_is_kept_is_bounded_and_begins_with_the_beginning(pieces: list[byte
     whole = b"".join(pieces)
     assert printed.total == len(whole)
     assert len(printed._head) + len(printed._tail) == min(len(whole), KEPT_BYTES)
-    assert whole.startswith(bytes(printed._head))
-    assert whole.endswith(bytes(printed._tail))
+    assert whole.startswith(bytes(printed._head)) and whole.endswith(bytes(printed._tail))
 
 
 def test_a_gap_says_how_much_is_left_out_and_broken_utf8_is_replaced() -> None:
@@ -69,9 +64,8 @@ def test_the_interpreters_report_of_a_crash_becomes_a_place() -> None:
     assert split_fatal_error("before\n", "s.py") == ("before\n", "")
 
 
-@pytest.mark.parametrize(
-    ("status", "printed", "reason", "words"),
-    [
+def test_endings() -> None:
+    for status, printed, reason, words in (
         ({"exit": 0}, "", "exited", "exit status 0 (os._exit or sys.exit)"),
         ({"exit": CHANNEL_LOST}, "", "protocol", "closed its channel"),
         ({"exit": OUT_OF_MEMORY}, "", "memory", "needed more than 512 MiB"),
@@ -82,8 +76,6 @@ def test_the_interpreters_report_of_a_crash_becomes_a_place() -> None:
         ({"signal": signal.SIGABRT}, "", "crashed", "killed by SIGABRT"),
         ({"signal": signal.SIGABRT}, "terminate called ... 'std::bad_alloc'", "memory", "needed more than 512 MiB"),
         ({"signal": 40}, "", "crashed", "signal 40"),
-    ],
-)
-def test_endings(status: dict[str, int], printed: str, reason: str, words: str) -> None:
-    stop = classify(status, "called", 512, printed)
-    assert (stop.reason, words in stop.message.en) == (reason, True), stop.message
+    ):
+        stop = classify(status, "called", 512, printed)
+        assert (stop.reason, words in stop.message.en) == (reason, True), stop.message

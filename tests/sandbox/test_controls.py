@@ -39,7 +39,7 @@ WORKING = {
     "vmap and grad": "import torch\ntorch.func.vmap(torch.func.grad(lambda x: (x * x).sum()))(torch.ones(3, 2))",
     "low precision": "import torch\n(torch.ones(4, 4, dtype=torch.bfloat16) @ torch.ones(4, 4, dtype=torch.bfloat16))",
     "the meta device": "import torch\ntorch.ones(2, 2, device='meta') @ torch.ones(2, 2, device='meta')",
-    "its own source": ("import inspect\ndef f(x):\n    return x + 41\nassert 'x + 41' in inspect.getsource(f)"),
+    "its own source": "import inspect\ndef f(x):\n    return x + 41\nassert 'x + 41' in inspect.getsource(f)",
     "the library, lazily": (
         "import json, heapq, random, statistics, decimal, fractions, tokenize, unittest, sqlite3, hashlib, zoneinfo\n"
         "import dataclasses, functools, itertools, collections, typing, re, math, cmath, unicodedata\n"
@@ -73,11 +73,8 @@ def test_what_a_submission_may_do(load: Grade) -> None:
 def test_a_call_takes_tensors_and_gives_tensors(worker: Worker) -> None:
     assert verdict(worker.load(b"def f(x): return x * 2", "submission.py", ["f"], SECONDS))[0] == "loaded"
     x = torch.arange(6.0).reshape(2, 3)
-    header = {
-        "op": "run",
-        "steps": [{"op": "call", "name": "f", "args": [["t", 0]]}],
-        "tensors": [values.describe_tensor(x)],
-    }
+    header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": [["t", 0]]}]}
+    header["tensors"] = [values.describe_tensor(x)]
     for _ in range(3):
         reply = worker.request(header, [values.bytes_of(x)], SECONDS)
         assert isinstance(reply, Reply)
@@ -95,8 +92,7 @@ def test_a_callable_of_the_judges_is_asked_for_and_counted(worker: Worker) -> No
 
     header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": [["c", 0]]}], "callables": [None]}
     reply = worker.request(header, [], SECONDS, on_invoke=answer)
-    assert isinstance(reply, Reply)
-    assert len(asked) == 5
+    assert isinstance(reply, Reply) and len(asked) == 5
     assert reply.header["outcomes"][0]["tree"] == ["l", [["i", k] for k in range(1, 6)]]
 
 

@@ -17,9 +17,12 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.usefixtures("nothing_left")]
 
 
 def frame(header: bytes, payload: bytes = b"", claimed: int | None = None) -> bytes:
-    return (
-        struct.pack("<4sIQ", wire.MAGIC, len(header), len(payload) if claimed is None else claimed) + header + payload
-    )
+    size = len(payload) if claimed is None else claimed
+    return struct.pack("<4sIQ", wire.MAGIC, len(header), size) + header + payload
+
+
+def is_protocol_error(outcome: Reply | Ending) -> bool:
+    return isinstance(outcome, Ending) and outcome.reason == "protocol"
 
 
 FORGED = {
@@ -39,33 +42,26 @@ FORGED = {
     "an invoke that nobody answers": frame(b'{"op":"invoke","nonce":"0"}'),
     "a result with a stale nonce": frame(b'{"op":"result","nonce":"0000000000000000","outcomes":[]}'),
 }
-
-
 # One that is no frame, one of a length that nothing may have, one of each layer behind it.
 FEW = ("noise", "a payload of 2^63 bytes", "deep JSON", "a second ready", "a result with a stale nonce")
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.full] * (name not in FEW)) for name in FORGED])
 def test_forged_while_loaded(name: str, load: Grade) -> None:
-    outcome = load(f"import os\ndata = {FORGED[name]!r}\nwhile data: data = data[os.write(3, data):]")
-    assert isinstance(outcome, Ending) and outcome.reason == "protocol", outcome
+    assert is_protocol_error(load(f"import os\ndata = {FORGED[name]!r}\nwhile data: data = data[os.write(3, data):]"))
 
 
 @pytest.mark.parametrize("name", ["noise", "a second ready", "a result with a stale nonce"])
 def test_forged_while_called(name: str, call: Grade) -> None:
-    outcome = call(f"import os\ndef f(): os.write(3, {FORGED[name]!r})")
-    assert isinstance(outcome, Ending) and outcome.reason == "protocol", outcome
+    assert is_protocol_error(call(f"import os\ndef f(): os.write(3, {FORGED[name]!r})"))
 
 
 def test_a_reply_before_the_request_is_out_of_turn(worker: Worker) -> None:
-    source = (
-        f"import os, threading\ndef later(): os.write(3, {FORGED['noise']!r})\nthreading.Timer(0.05, later).start()"
-    )
+    later = f"def later(): os.write(3, {FORGED['noise']!r})\n"
+    source = f"import os, threading\n{later}threading.Timer(0.05, later).start()"
     assert verdict(worker.load(source.encode(), "s.py", [], 20))[0] == "loaded"
     assert select.select([worker._frames], [], [], 5)[0]
-    outcome = worker.request({"op": "run", "steps": []}, [], 20)
-    assert isinstance(outcome, Ending)
-    assert outcome.reason == "protocol"
+    assert is_protocol_error(worker.request({"op": "run", "steps": []}, [], 20))
 
 
 def test_an_operation_of_another_phase_is_out_of_turn(load: Grade) -> None:
@@ -77,9 +73,7 @@ def test_an_operation_of_another_phase_is_out_of_turn(load: Grade) -> None:
         "text = json.dumps({'op': 'result', 'nonce': nonce}).encode()\n"
         f"os.write(3, struct.pack('<4sIQ', {wire.MAGIC!r}, len(text), 0) + text)"
     )
-    outcome = load(source)
-    assert isinstance(outcome, Ending)
-    assert outcome.reason == "protocol"
+    assert is_protocol_error(load(source))
 
 
 def test_part_of_a_frame_is_never_a_reply(load: Grade) -> None:
@@ -100,8 +94,7 @@ def test_reading_the_channel_starves_only_the_submission(call: Grade) -> None:
 
 def test_a_result_beyond_the_limit_is_too_large(call: Grade) -> None:
     outcome = call("import torch\ndef f(): return torch.zeros(1 << 20)", reply_limit=1 << 20)
-    assert isinstance(outcome, Reply)
-    assert verdict(outcome) == ("too-large", ": the result is larger than 1 MiB")
+    assert isinstance(outcome, Reply) and verdict(outcome) == ("too-large", ": the result is larger than 1 MiB")
 
 
 def test_a_forged_result_beyond_the_limit_is_not_read(call: Grade) -> None:

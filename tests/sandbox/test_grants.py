@@ -5,20 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attncli.sandbox.landlock import Installation, outside
 
+Factory = pytest.TempPathFactory
 names = st.sampled_from("abc")
 places = st.lists(st.lists(names, min_size=1, max_size=3).map("/".join), max_size=6)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(files=places, withheld=places)
-def test_what_is_granted_is_all_but_the_withheld(
-    tmp_path_factory: pytest.TempPathFactory, files: list[str], withheld: list[str]
-) -> None:
+def test_all_but_the_withheld_is_granted(tmp_path_factory: Factory, files: list[str], withheld: list[str]) -> None:
     root = tmp_path_factory.mktemp("tree").resolve()
     for name in files:
         folder = root / name
@@ -34,29 +33,23 @@ def test_what_is_granted_is_all_but_the_withheld(
 
 
 def test_a_link_into_a_withheld_folder_is_not_granted(tmp_path: Path) -> None:
-    secret = tmp_path / "secret"
-    secret.mkdir()
-    shown = tmp_path / "shown"
-    shown.mkdir()
+    secret, shown = tmp_path / "secret", tmp_path / "shown"
+    for folder in (secret, shown, shown / "inner"):
+        folder.mkdir()
     (shown / "link").symlink_to(secret)
     (shown / "dead").symlink_to(tmp_path / "nothing")
-    (shown / "inner").mkdir()
     assert list(outside(shown / "link", [secret])) == []
     assert list(outside(shown, [secret, shown / "inner"])) == []
 
 
-@pytest.fixture
-def installed(tmp_path: Path) -> Installation:
+def test_packages_and_the_library_around_them_are_granted_one_by_one(tmp_path: Path) -> None:
     site = tmp_path / "lib" / "python3" / "site-packages"
     for name in "torch attncli hypothesis typing_extensions.py attncli-1.0.dist-info torch-2.0.dist-info".split():
         (site / name).mkdir(parents=True)
     (site / "attncli.pth").touch()
     (tmp_path / "lib" / "python3" / "json").mkdir()
     (tmp_path / "lib" / "libx.so").touch()
-    return Installation([tmp_path / "lib"], [site], [site / "attncli"])
-
-
-def test_packages_and_the_library_around_them_are_granted_one_by_one(installed: Installation, tmp_path: Path) -> None:
+    installed = Installation([tmp_path / "lib"], [site], [site / "attncli"])
     (site,), lib, granted = installed.packages, tmp_path.resolve() / "lib", installed.readable()
     own = {path.relative_to(site).as_posix() for path in granted if path.is_relative_to(site)}
     assert own == {"torch", "torch-2.0.dist-info", "typing_extensions.py"}
@@ -76,10 +69,9 @@ def test_packages_of_another_installation_are_not_granted(tmp_path: Path) -> Non
 
 def test_a_checkout_with_its_environment_inside_is_never_granted_whole(tmp_path: Path) -> None:
     checkout = tmp_path.resolve()
-    site = checkout / ".venv" / "lib" / "python3" / "site-packages"
-    (site / "torch").mkdir(parents=True)
-    reference = checkout / "impl" / "sdpa"
-    reference.mkdir(parents=True)
+    site, reference = checkout / ".venv" / "lib" / "python3" / "site-packages", checkout / "impl" / "sdpa"
+    for folder in (site / "torch", reference):
+        folder.mkdir(parents=True)
     granted = Installation([], [site], [checkout / "impl"]).readable()
     assert site / "torch" in granted
     assert not any(reference.is_relative_to(path) for path in granted)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from attncli.sandbox.zygote_client import Reply, Worker, ZygoteClient
+from attncli.sandbox.zygote_client import Reply, ZygoteClient
 
 from .conftest import Grade, verdict
 
@@ -17,6 +17,10 @@ REFERENCE = Path(__file__).resolve().parents[2] / "attncli" / "errors.py"
 
 PRIVATE = "flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS"
 THREAD = "threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()"
+SMALL_THREADS = (
+    f"import threading, time\nthreading.stack_size(1 << 15)\nfor _ in range(500): {THREAD}\ntime.sleep(1000)"
+)
+LIMITS = "resource.RLIMIT_DATA, (1 << 20, 1 << 20)"
 SWALLOWS = "while True:\n try:\n  while True: pass\n except BaseException: pass"
 RECURSES = "callback = ctypes.CFUNCTYPE(None)(lambda: callback())\nsys.setrecursionlimit(10 ** 8)\ncallback()"
 FREES = "libc = ctypes.CDLL(None)\nlibc.malloc.restype = ctypes.c_void_p\n"
@@ -88,16 +92,8 @@ WHILE_LOADED = {
     "asks the web": ("import urllib.request\nurllib.request.urlopen('http://127.0.0.1:1')", "refused", "URLError"),
     "looks up a name": ("import socket\nsocket.getaddrinfo('example.com', 80)", "refused", "gaierror"),
     "starts threads for ever": (f"import threading, time\nwhile True: {THREAD}", "refused", "can't start new thread"),
-    "starts small threads for ever": (
-        f"import threading, time\nthreading.stack_size(1 << 15)\nfor _ in range(500): {THREAD}\ntime.sleep(1000)",
-        "refused",
-        "thread",
-    ),
-    "changes its limits": (
-        "import resource\nresource.setrlimit(resource.RLIMIT_DATA, (1 << 20, 1 << 20))",
-        "exception",
-        "not allowed",
-    ),
+    "starts small threads for ever": (SMALL_THREADS, "refused", "thread"),
+    "changes its limits": (f"import resource\nresource.setrlimit({LIMITS})", "exception", "not allowed"),
     **{name: (source, "refused", "PermissionError") for name, source in REFUSED.items()},
 }
 
@@ -109,6 +105,7 @@ def check(result):
     if result < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 """
+MAPS = "libc.mmap.restype = ctypes.c_void_p"
 # x86_64 numbers; each must be answered with EPERM
 RAW_CALLS = {
     "ptrace": "check(libc.ptrace(16, os.getppid(), 0, 0))",
@@ -132,9 +129,7 @@ RAW_CALLS = {
     "become dumpable": "check(libc.prctl(4, 1, 0, 0, 0))",
     "push keys into the terminal": "check(libc.ioctl(0, 0x5412, b'x'))",
     "setxattr": "check(libc.setxattr(b'/tmp', b'user.hostile', b'x', 1, 0))",
-    "shared anonymous memory": (
-        "libc.mmap.restype = ctypes.c_void_p\nif libc.mmap(0, 4096, 3, 0x21, -1, 0) == 2 ** 64 - 1: check(-1)"
-    ),
+    "shared anonymous memory": f"{MAPS}\nif libc.mmap(0, 4096, 3, 0x21, -1, 0) == 2 ** 64 - 1: check(-1)",
 }
 
 INT_80 = """
@@ -143,22 +138,14 @@ code = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=7)
 code.write(bytes.fromhex('b814000000cd80c3'))
 ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))()
 """
-
-
 # What is refused with a reply leaves the worker as it was: the next file is loaded there.
 ENDING = ("forks for ever", "starts threads for ever", "starts small threads for ever")
-REPLIED = [
-    name for name, (_, reason, _) in WHILE_LOADED.items() if reason in ("refused", "exception") and name not in ENDING
-]
+REPLIED = [name for name, (_, why, _) in WHILE_LOADED.items() if why in ("refused", "exception") and name not in ENDING]
 # One of each kind of ending.
 FEW = (
     *("loops in C", "sys.exit", "os._exit 7", "kills itself", "eats tensors", "eats mappings", "prints for ever"),
     *("maps a terabyte for its page tables", "starts small threads for ever", "forks for ever"),
 )
-
-
-def left_to_all(name: str, kernel: bool) -> list[pytest.MarkDecorator]:
-    return [pytest.mark.full] * (name not in FEW or kernel)
 
 
 @pytest.mark.parametrize("kernel", [False, True], ids=["torch alone", "beside Triton"])
@@ -172,7 +159,7 @@ def test_what_is_refused_while_loaded_ends_nothing(kernel: bool, load: Grade) ->
 @pytest.mark.parametrize(
     ("name", "kernel"),
     [
-        pytest.param(name, kernel, marks=left_to_all(name, kernel))
+        pytest.param(name, kernel, marks=[pytest.mark.full] * (name not in FEW or kernel))
         for kernel in (False, True)
         for name in WHILE_LOADED
         if name not in REPLIED
@@ -192,47 +179,37 @@ def test_hostile_while_called(name: str, call: Grade) -> None:
     assert (found, words in message) == (reason, True), message
 
 
-@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers are those of x86_64")
-def test_raw_system_calls_are_refused(load: Grade) -> None:
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers and the instruction are those of x86_64")
+def test_raw_system_calls_are_refused_and_calls_of_another_architecture_kill_the_worker(load: Grade) -> None:
     for name, call in RAW_CALLS.items():
         found, message = verdict(load(SYSTEM_CALL + call))
         assert (found, "Operation not permitted" in message) == ("refused", True), (name, message)
-
-
-@pytest.mark.skipif(os.uname().machine != "x86_64", reason="there is no such instruction elsewhere")
-def test_calls_of_another_architecture_kill_the_worker(load: Grade) -> None:
     found, message = verdict(load(INT_80))
     assert (found, "SIGSYS" in message) == ("refused", True), message
-
-
-ATTEMPTS = {
-    "os.system": "import os\nos.system('ls')",
-    "os.fork": "import os\ntry: os.fork()\nexcept OSError: pass",
-    "subprocess.Popen": "import subprocess\ntry: subprocess.run(['ls'])\nexcept OSError: pass",
-    "socket.__new__": "import socket\ntry: socket.socket()\nexcept OSError: pass",
-    "open": "try: open('/tmp/hostile', 'w')\nexcept OSError: pass",
-    "os.kill": "import os\ntry: os.kill(1, 9)\nexcept OSError: pass",
-    "os.mkdir": "import os\ntry: os.mkdir('/tmp/hostile')\nexcept OSError: pass",
-}
 
 
 def test_the_judges_memory_cannot_be_read_and_swallowed_refusals_are_reported(load: Grade) -> None:
     found, message = verdict(load(f"open('/proc/{os.getpid()}/mem', 'rb')"))
     assert (found, "PermissionError" in message) == ("refused", True), message
-    for event, source in ATTEMPTS.items():
-        reply = load(source + "\ndef f(): pass")
+    for event, attempt in {
+        "os.system": "os.system('ls')",
+        "os.fork": "os.fork()",
+        "subprocess.Popen": "subprocess.run(['ls'])",
+        "socket.__new__": "socket.socket()",
+        "open": "open('/tmp/hostile', 'w')",
+        "os.kill": "os.kill(1, 9)",
+        "os.mkdir": "os.mkdir('/tmp/hostile')",
+    }.items():
+        reply = load(f"import os, socket, subprocess\ntry: {attempt}\nexcept OSError: pass\ndef f(): pass")
         assert isinstance(reply, Reply) and event in reply.header["touched"]
 
 
-def test_attempts_are_reported_once_and_with_the_request_that_made_them(call: Grade, worker: Worker) -> None:
+def test_attempts_are_reported_once_and_with_the_request_that_made_them(call: Grade) -> None:
     reply = call("import os\nos.system('ls')\ndef f(): open('/tmp/hostile', 'w') if False else None")
-    assert isinstance(reply, Reply)
-    assert reply.header["touched"] == []
+    assert isinstance(reply, Reply) and reply.header["touched"] == []
 
 
-def test_a_worker_sees_no_judge_no_hypothesis_no_environment_and_four_descriptors(
-    load: Grade, zygote: ZygoteClient
-) -> None:
+def test_a_worker_sees_no_judge_no_environment_and_four_descriptors(load: Grade, zygote: ZygoteClient) -> None:
     names = ("attncli", "hypothesis", "attncli.judge", "_hypothesis_globals")
     variables = {"HOME", "LANG", "PATH", "PYTHONHASHSEED", "TORCHINDUCTOR_CACHE_DIR"}
     variables |= {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"}

@@ -73,15 +73,13 @@ def test_functions_of_the_language_and_the_library_are_interpreted_too(run: Run)
     assert run(body)["values"] == [128.0] * 100
 
 
-BLOCKS = "{} = tl.make_block_ptr({}, (n,), (1,), (tl.program_id(0) * BLOCK,), (BLOCK,), (0,))"
-BY_BLOCKS = [BLOCKS.format("source", "x"), BLOCKS.format("result", "out")]
-
-
 def test_block_pointers_are_looked_at_like_all_others(run: Run):
-    both = [*BY_BLOCKS, "tl.store(result, tl.load(source, boundary_check=(0,)) + 1, boundary_check=(0,))"]
+    block = "{} = tl.make_block_ptr({}, (n,), (1,), (tl.program_id(0) * BLOCK,), (BLOCK,), (0,))"
+    by_blocks = [block.format("source", "x"), block.format("result", "out")]
+    both = [*by_blocks, "tl.store(result, tl.load(source, boundary_check=(0,)) + 1, boundary_check=(0,))"]
     reply = run("\n    ".join(both), "cost")
     assert reply["values"] == [2.0] * 100 and reply["costs"][0]["moved"] == 100 * 8
-    unchecked = [*BY_BLOCKS, "tl.store(result, tl.load(source) + 1, boundary_check=(0,))"]
+    unchecked = [*by_blocks, "tl.store(result, tl.load(source) + 1, boundary_check=(0,))"]
     assert run("\n    ".join(unchecked))["fault"]["kind"] == "load-outside"
 
 

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -47,23 +48,14 @@ def test_an_ordinary_user_has_every_layer_and_a_limit_of_threads(public_folder: 
     python, packages = interpreter(), Path(torch.__file__).parent.parent
     if python is None or not readable_by_all(packages):
         pytest.skip("no interpreter or no torch that an ordinary user can read")
-    done = subprocess.run(
-        [str(python), "-B", str(public_folder / "attacks.py")],
-        env={"HOME": str(public_folder), "PYTHONPATH": f"{public_folder}:{packages}", "PATH": "/usr/bin:/bin"},
-        user=NOBODY,
-        group=NOBODY,
-        extra_groups=[],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    command = [str(python), "-B", str(public_folder / "attacks.py")]
+    variables = {"HOME": str(public_folder), "PYTHONPATH": f"{public_folder}:{packages}", "PATH": "/usr/bin:/bin"}
+    user: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    done = subprocess.run(command, env=variables, **user, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
-    assert report["uid"] == NOBODY
+    assert (report["uid"], report["notes"], report["left"]) == (NOBODY, [], [])
     assert report["layers"] == ["process", "rlimits", "landlock", "seccomp", "namespaces"]
-    assert report["notes"] == []
     refused = {"read", "write", "socket", "connect", "fork", "orphan", "bomb", "kill", "threads"}
     assert {name for name, reason in report["outcomes"].items() if reason == "refused"} == refused
     assert report["outcomes"]["sound"] == "loaded"
-    assert report["left"] == []

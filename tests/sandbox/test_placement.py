@@ -13,6 +13,15 @@ from attncli.sandbox import devices
 from attncli.sandbox.devices import CPU, CUDA, ELSEWHERE, MAX_DEPTH, Elsewhere, Walk, tensors_in, with_each
 from attncli.sandbox.values import DTYPES, TreeError, bytes_of, describe_tensor, read_table
 
+ONE, TWO = torch.ones(1), torch.full((1,), 2.0)
+
+
+def nested(levels: int) -> Any:
+    value: Any = ONE
+    for _ in range(levels):
+        value = [value]
+    return value
+
 
 def test_what_is_placed_comes_home_to_the_bit_in_its_layout() -> None:
     for dtype in DTYPES.values():
@@ -39,7 +48,7 @@ def test_a_tensor_says_where_it_was_and_its_values_cross() -> None:
             read_table([{"dtype": "float32", "shape": [1], "nbytes": 4, "on": place}], memoryview(bytes(4)))
 
 
-def test_a_function_of_the_cpu_is_called_across() -> None:
+def test_a_function_of_the_cpu_is_called_across_and_nested_results_come_home() -> None:
     seen: list[str] = []
 
     def model(x: Tensor, extra: dict[str, Tensor]) -> tuple[Tensor, int]:
@@ -50,11 +59,7 @@ def test_a_function_of_the_cpu_is_called_across() -> None:
     result, number = devices.across(model, ELSEWHERE)(x, {"bias": bias})
     assert seen == ["cpu"] and number == 7
     assert type(result) is Elsewhere and devices.home(result).tolist() == [2.0, 2.0]
-
-
-def test_nested_results_come_home_and_anything_else_stays() -> None:
-    there = devices.placed(torch.ones(1), ELSEWHERE)
-    marker = object()
+    there, marker = devices.placed(torch.ones(1), ELSEWHERE), object()
     home = devices.brought_home({"a": [there, (there, marker)], "n": 3})
     assert home["a"][0].tolist() == [1.0] and home["a"][1][1] is marker and home["n"] == 3
 
@@ -71,17 +76,13 @@ def test_operations_in_place_and_gradients_are_taken_there() -> None:
     assert [devices.torch_name(name) for name in (CPU, CUDA, ELSEWHERE)] == ["cpu", "cuda", "meta"]
 
 
-def test_a_function_is_called_across_with_what_is_in_its_arguments_and_its_result_goes_back(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_function_is_called_across_with_what_is_in_its_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fake device plays the GPU; tensors at the deepest permitted nesting are moved back too."""
     moved: list[str] = []
     monkeypatch.setattr(devices, "home", lambda tensor: moved.append("home") or tensor)
     monkeypatch.setattr(devices, "placed", lambda tensor, device: moved.append(device) or tensor)
-    deep: object = torch.ones(1)
-    for _ in range(MAX_DEPTH + 1):
-        deep = [deep]
-    result = devices.across(lambda nested, scale: {"a": (torch.ones(1), scale)}, "cpu")(deep, scale=torch.ones(1))
+    across = devices.across(lambda deep, scale: {"a": (torch.ones(1), scale)}, "cpu")
+    result = across(nested(MAX_DEPTH + 1), scale=torch.ones(1))
     assert moved == ["home", "home", "cpu", "cpu"] and list(result) == ["a"]
     assert devices.across(lambda: torch.ones(1), "cpu")().tolist() == [1.0] and len(moved) == 4
 
@@ -110,9 +111,7 @@ class Events:
         cls.now_ms, cls.waiting_ms = cls.now_ms + cls.waiting_ms, 0.0
 
 
-def test_the_clock_of_a_gpu_counts_what_was_left_to_other_streams_and_nothing_from_before(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_clock_of_a_gpu_counts_other_streams_and_nothing_from_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "Event", Events)
     monkeypatch.setattr(torch.cuda, "synchronize", Events.wait_for_all)
     Events.waiting_ms = 40.0
@@ -122,22 +121,9 @@ def test_the_clock_of_a_gpu_counts_what_was_left_to_other_streams_and_nothing_fr
     assert clock.microseconds() == 3750
 
 
-ONE, TWO = torch.ones(1), torch.full((1,), 2.0)
-
-
-def nested(levels: int) -> Any:
-    value: Any = ONE
-    for _ in range(levels):
-        value = [value]
-    return value
-
-
-def test_tensors_are_found_in_lists_tuples_dicts_and_iterators() -> None:
+def test_each_tensor_in_lists_tuples_dicts_and_iterators_is_found_or_changed_and_anything_else_stays() -> None:
     found = list(tensors_in({"a": [ONE, (TWO, 3)], "b": Walk([ONE]), "c": {TWO}, "d": None}))
     assert [id(tensor) for tensor in found] == [id(ONE), id(TWO), id(ONE)]
-
-
-def test_each_tensor_is_changed_and_anything_else_stays() -> None:
     marker, pair = object(), namedtuple("pair", "first second")(ONE, TWO)
     value = {"a": [ONE, (TWO, marker)], "b": pair, 3: "text"}
     changed = with_each(value, lambda tensor: tensor + 1)

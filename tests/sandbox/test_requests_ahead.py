@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from attncli.sandbox.zygote_client import Ending, Reply, Worker
+from attncli.sandbox.zygote_client import Ending, Reply, Worker, ZygoteClient
 
-from .conftest import SECONDS
+from .conftest import MEMORY_MIB, SECONDS
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.usefixtures("nothing_left")]
 
@@ -38,24 +38,19 @@ def test_replies_come_in_the_order_of_the_requests_and_an_exception_ends_nothing
     assert all(value(worker.receive(SECONDS)) == long for _ in range(6))
 
 
-def test_the_end_of_the_worker_is_told_where_it_came(worker: Worker) -> None:
+def test_the_end_of_the_worker_or_a_loop_is_told_where_it_came(worker: Worker, zygote: ZygoteClient) -> None:
     source = COUNT + "g = f\ndef f():\n    import os\n    return g() if n < 2 else os._exit(3)\n"
     first, second, *rest = ahead(worker, source, 5)
     assert [value(first), value(second)] == [1, 2]
     assert [ending.reason for ending in rest if isinstance(ending, Ending)] == ["exited"] * 3
-
-
-def test_a_loop_is_told_where_it_came(worker: Worker) -> None:
     source = COUNT + "g = f\ndef f():\n    while n: pass\n    return g()\n"
-    first, second, third = ahead(worker, source, 3, seconds=0.5)
+    with zygote.worker(MEMORY_MIB) as other:
+        first, second, third = ahead(other, source, 3, seconds=0.5)
     assert value(first) == 1
-    assert isinstance(second, Ending)
-    assert second.reason == "timeout"
-    assert second is third
+    assert isinstance(second, Ending) and second.reason == "timeout" and second is third
 
 
 def test_more_replies_than_requests_are_a_protocol_error(worker: Worker) -> None:
     source = "import os\ndef f():\n    if os.fork is None: pass\n    os.write(3, b'aTn1' + bytes(12))\n    return 1\n"
     first, *_ = ahead(worker, source, 3)
-    assert isinstance(first, Ending)
-    assert first.reason == "protocol"
+    assert isinstance(first, Ending) and first.reason == "protocol"

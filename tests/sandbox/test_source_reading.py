@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-import pytest
 import torch
 
 from attncli.domain.challenge import FORBIDDEN_EVERYWHERE, IMPORTS, KERNEL_IMPORTS, KERNEL_NAMES, TORCH_MODULES
@@ -16,9 +15,8 @@ HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 
 def rules(*forbidden: str, kernel: bool = False) -> Rules:
     imports = [*IMPORTS, "__future__", *(KERNEL_IMPORTS if kernel else ())]
-    return Rules(
-        imports=imports, modules=TORCH_MODULES, forbidden=[*EVERYWHERE, *forbidden], kernel_names=[*KERNEL_NAMES]
-    )
+    names = {"forbidden": [*EVERYWHERE, *forbidden], "kernel_names": [*KERNEL_NAMES]}
+    return Rules(imports=imports, modules=TORCH_MODULES, **names)
 
 
 def named(source: str, *forbidden: str) -> list[str]:
@@ -46,19 +44,10 @@ def test_builtins_are_out_of_bounds_where_a_function_does_not_bind_their_names()
         assert named(source), source
 
 
-def test_a_method_of_the_files_own_may_have_a_forbidden_name():
-    source = """
-class Norm:
-    def layer_norm(self, x):
-        return x
-def layer_norm(x):
-    norm = Norm()
-    return norm.layer_norm(x) + Norm().layer_norm(x)
-"""
+def test_torchs_own_are_named_however_they_are_reached_and_a_method_of_the_files_own_is_not():
+    source = "class Norm:\n    def layer_norm(self, x):\n        return x\n"
+    source += "def layer_norm(x):\n    norm = Norm()\n    return norm.layer_norm(x) + Norm().layer_norm(x)\n"
     assert named(source, "layer_norm") == []
-
-
-def test_torchs_own_are_named_however_they_are_reached():
     layer_norm = ("x", "torch", "F", "torch.nn.functional")
     for line in (*(f"{owner}.layer_norm(x)" for owner in layer_norm), "(x + 1).layer_norm()"):
         source = f"import torch\nimport torch.nn.functional as F\ndef layer_norm(x):\n    return {line}\n"
@@ -119,9 +108,8 @@ def test_what_every_statement_allows_to_import_may_be_imported_and_nothing_else(
         assert named(f"import {module}\n") == [module]
 
 
-@pytest.mark.parametrize(
-    ("line", "name"),
-    [
+def test_names_are_resolved_by_the_modules_of_torch():
+    for line, name in (
         ("F.torch._C._nn", "_C"),
         ("F.torch.nn.functional.torch.distributed", "torch.distributed"),
         ("torch.torch.torch.optim.Adam", "torch.optim"),
@@ -142,11 +130,9 @@ def test_what_every_statement_allows_to_import_may_be_imported_and_nothing_else(
         ("m.ops", "torch.ops"),
         ("nn.LazyBatchNorm2d", "torch.nn.LazyBatchNorm2d"),
         ("torch.native_layer_norm", "torch.native_layer_norm"),
-    ],
-)
-def test_names_are_resolved_by_the_modules_of_torch(line, name):
-    source = f"{HEAD}m = torch\ndef f(x):\n    return {line}\n"
-    assert named(source, "layer_norm", "batch_norm")[0] == name
+    ):
+        source = f"{HEAD}m = torch\ndef f(x):\n    return {line}\n"
+        assert named(source, "layer_norm", "batch_norm")[0] == name, line
 
 
 def test_what_may_be_used_is_left_alone():

@@ -26,13 +26,9 @@ LATEST_SECONDS = 20.0
 
 
 def test_what_is_too_much_and_its_words_are_those_of_a_limit_of_the_kernel() -> None:
-    for used, excess in (
-        (Usage(101, 1), "memory"),
-        (Usage(100, CPU.processes), ""),
-        (Usage(0, CPU.processes + 1), "threads"),
-        (Usage(0, 0), ""),
-    ):
+    for used, excess in ((Usage(101, 1), "memory"), (Usage(100, CPU.processes), ""), (Usage(0, 0), "")):
         assert _excess(used, 100, CPU.processes) == excess
+    assert _excess(Usage(0, CPU.processes + 1), 100, CPU.processes) == "threads"
     for excess, reason in (("memory", "memory"), ("threads", "refused")):
         assert classify({"excess": excess}, "called", 64, "").reason == reason
 
@@ -76,14 +72,15 @@ def fill():
         ctypes.memset(place, 1, 16 << 20)
         libc.mprotect(place, 16 << 20, 1)
     time.sleep(100)
+def f(): pass
+threading.Timer(0.1, fill).start()
 """
 
 
 @pytest.mark.sandbox
 def test_memory_that_no_limit_counts_is_found_while_the_judge_does_nothing(worker: Worker, load: Grade) -> None:
     # RLIMIT_DATA does not count memory that was written and then made read-only.
-    source = f"{FILL}def f(): pass\nthreading.Timer(0.1, fill).start()\n"
-    assert verdict(load(source))[0] == "loaded"
+    assert verdict(load(FILL))[0] == "loaded"
     assert select.select([worker._status], [], [], LATEST_SECONDS)[0]
     header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": []}]}
     assert verdict(worker.request(header, [], LATEST_SECONDS)) == ("memory", "needed more than 384 MiB of memory")
@@ -92,7 +89,7 @@ def test_memory_that_no_limit_counts_is_found_while_the_judge_does_nothing(worke
 @pytest.mark.sandbox
 def test_memory_is_found_while_the_judge_holds_its_interpreter(worker: Worker, load: Grade) -> None:
     """A regular expression holds the GIL of the judge for seconds, so no thread can run there."""
-    assert verdict(load(f"{FILL}def f(): pass\nthreading.Timer(0.1, fill).start()\n"))[0] == "loaded"
+    assert verdict(load(FILL))[0] == "loaded"
     handle, started = os.dup(worker._status), time.process_time()
     while time.process_time() - started < 5 and not select.select([handle], [], [], 0)[0]:
         re.match("(a*)*b", "a" * 22)

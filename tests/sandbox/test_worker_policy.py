@@ -86,23 +86,19 @@ def test_a_gpu_policy_is_for_the_gpu_and_a_compiler_for_kernels() -> None:
     assert replace(CPU, reads=("/x",)).shares_rules is False
 
 
-def _mounted(monkeypatch: pytest.MonkeyPatch, of: WorkerPolicy, user_namespace: bool) -> list[str]:
-    """Return the mount steps of a worker with this policy, in order, without mounting."""
+def test_a_folder_is_laid_over_the_machines_own_for_the_worker_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
     for name in ("enter_own_mounts", "mount_processes", "mount_memory"):
         monkeypatch.setattr(namespaces, name, lambda *_, name=name: done.append(name))
-    worker._mount(worker.Confinement(64, None, True, user_namespace, 1, of))
-    return done
-
-
-def test_a_folder_is_laid_over_the_machines_own_for_the_worker_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    for of in (CUDA_KERNELS, replace(CUDA_KERNELS, names_threads=False)):
-        done = _mounted(monkeypatch, of, user_namespace=True)
-        assert done[0] == "enter_own_mounts" and done[-1] == "mount_memory"
-        assert ("mount_processes" in done) == of.names_threads
     # Root would be allowed to mount, and would cover the machine's /dev/shm for everybody.
     for of in (CUDA, CUDA_KERNELS):
-        assert _mounted(monkeypatch, of, user_namespace=False) == []
+        worker._mount(worker.Confinement(64, None, True, False, 1, of))
+        assert done == []
+    for of in (CUDA_KERNELS, replace(CUDA_KERNELS, names_threads=False)):
+        done.clear()
+        worker._mount(worker.Confinement(64, None, True, True, 1, of))
+        assert done[0] == "enter_own_mounts" and done[-1] == "mount_memory"
+        assert ("mount_processes" in done) == of.names_threads
 
 
 def test_cuda_makes_a_unix_socket_and_hears_that_there_is_nobody_to_connect_to() -> None:
@@ -144,9 +140,8 @@ def test_beside_a_gpu_the_zygote_runs_no_backward_pass() -> None:
 
 def alone(script: str) -> subprocess.CompletedProcess[str]:
     source = script.format(attncli=str(Path(policy.__file__).parent.parent))
-    return subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", source], capture_output=True, text=True, timeout=120, check=False
-    )
+    command = [sys.executable, "-W", "ignore", "-c", source]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
 FIND_NO_GPU_BESIDE_ONE = """
@@ -199,11 +194,10 @@ def test_where_cuda_cannot_begin_one_line_says_so(zygote: ZygoteClient) -> None:
     assert "\n" not in str(caught.value)
 
 
-READ = "def f():\n    return open('{path}').read()[:3]\n"
 REFUSED = {
-    "reads a reference": READ.format(path="{reference}"),
-    "reads /etc/passwd": READ.format(path="/etc/passwd"),
-    "reads another process": READ.format(path="/proc/1/environ"),
+    "reads a reference": f"def f():\n    open({str(launch.withheld_folders()[0] / 'errors.py')!r}).read()\n",
+    "reads /etc/passwd": "def f():\n    open('/etc/passwd').read()\n",
+    "reads another process": "def f():\n    open('/proc/1/environ').read()\n",
     "writes": "def f():\n    open('/tmp/hostile', 'w')\n",
     "connects": "import socket\ndef f():\n    socket.socket()\n",
     "makes a namespace": f"{SYSTEM_CALL}def f():\n    {RAW_CALLS['unshare']}\n",
@@ -212,25 +206,16 @@ REFUSED = {
 OPEN = """
 import os
 def is_open(number):
-    try:
-        os.fstat(number)
-    except OSError:
-        return False
+    try: os.fstat(number)
+    except OSError: return False
     return True
-def f():
-    assert [number for number in range(3, 64) if is_open(number)] == [3]
+def f(): assert [number for number in range(3, 64) if is_open(number)] == [3]
 """
-LEAVES_A_CHILD = """
-import os, time
-def f():
-    if os.fork() == 0:
-        time.sleep(600)
-"""
+LEAVES_A_CHILD = "import os, time\ndef f():\n    if os.fork() == 0: time.sleep(600)\n"
 
 
 def _called(worker: Worker, source: str) -> tuple[str, str]:
-    reference = launch.withheld_folders()[0] / "errors.py"
-    loaded = worker.load(source.replace("{reference}", str(reference)).encode(), "submission.py", ["f"], SECONDS)
+    loaded = worker.load(source.encode(), "submission.py", ["f"], SECONDS)
     assert verdict(loaded) == ("loaded", ""), "nothing is attacked by a file that does not load"
     header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": []}]}
     return verdict(worker.request(header, [], SECONDS))

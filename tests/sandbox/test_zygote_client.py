@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -35,9 +36,8 @@ def test_the_host_loads_no_torch() -> None:
 def test_workers_do_not_see_each_other(zygote: ZygoteClient) -> None:
     with zygote.worker(MEMORY_MIB) as first, zygote.worker(MEMORY_MIB) as second:
         first.load(b"import builtins\nbuiltins.left = 1", "s.py", [], SECONDS)
-        assert verdict(second.load(b"import os\nassert os.getpid() == 2\nleft", "s.py", [], SECONDS))[1].startswith(
-            "NameError"
-        )
+        said = verdict(second.load(b"import os\nassert os.getpid() == 2\nleft", "s.py", [], SECONDS))[1]
+    assert said.startswith("NameError")
 
 
 @pytest.mark.parametrize("capability", ["avx2", pytest.param("default", marks=pytest.mark.full)])
@@ -78,12 +78,9 @@ def test_many_workers_leak_neither_descriptors_nor_processes(zygote: ZygoteClien
     assert gone(zygote_pid(zygote))
 
 
-def test_an_ended_worker_gives_its_ending_again_and_a_killed_one_says_so(
-    load: Grade, worker: Worker, zygote: ZygoteClient
-) -> None:
-    first = load("import os\nos._exit(3)")
-    assert isinstance(first, Ending)
-    assert worker.request({"op": "run", "steps": []}, [], SECONDS) is first
+def test_an_ended_worker_gives_its_ending_again_and_a_killed_one_says_so(worker: Worker, zygote: ZygoteClient) -> None:
+    first = worker.load(b"import os\nos._exit(3)", "s.py", [], SECONDS)
+    assert isinstance(first, Ending) and worker.request({"op": "run", "steps": []}, [], SECONDS) is first
     worker.kill()
     other = zygote.worker(MEMORY_MIB)
     other.kill()
@@ -92,12 +89,7 @@ def test_an_ended_worker_gives_its_ending_again_and_a_killed_one_says_so(
     assert isinstance(ending, Ending) and ending.message.en == "was stopped by the judge"
 
 
-CALLING_BACK = {"op": "run", "steps": [{"op": "call", "name": "f", "args": [["c", 0]]}], "callables": [None]}
-
-
-def test_the_judges_own_time_does_not_count_and_what_it_raises_passes_through_and_ends_the_worker(
-    worker: Worker, zygote: ZygoteClient
-) -> None:
+def test_the_judges_time_does_not_count_and_its_errors_end_the_worker(worker: Worker, zygote: ZygoteClient) -> None:
     def slow(header: dict, payload: memoryview) -> tuple[dict, list]:
         time.sleep(1.1)
         return {"value": ["i", 1], "tensors": []}, []
@@ -106,9 +98,10 @@ def test_the_judges_own_time_does_not_count_and_what_it_raises_passes_through_an
         raise KeyboardInterrupt
 
     worker.load(b"def f(g): return [g(), g()]", "s.py", ["f"], SECONDS)
-    assert isinstance(worker.request(CALLING_BACK, [], 2.0, on_invoke=slow), Reply)
+    header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": [["c", 0]]}], "callables": [None]}
+    assert isinstance(worker.request(header, [], 2.0, on_invoke=slow), Reply)
     with pytest.raises(KeyboardInterrupt):
-        worker.request(CALLING_BACK, [], SECONDS, on_invoke=interrupted)
+        worker.request(header, [], SECONDS, on_invoke=interrupted)
     assert gone(zygote_pid(zygote))
 
 
@@ -153,12 +146,11 @@ def test_the_end_of_the_judge_ends_everything() -> None:
 def _ends(pid: int) -> bool:
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
-        try:
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                return True
-        except FileNotFoundError:
-            return True
-        time.sleep(0.005)
+        with suppress(FileNotFoundError):
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+                time.sleep(0.005)
+                continue
+        return True
     return False
 
 
@@ -195,9 +187,8 @@ def test_a_worker_asked_for_before_the_zygote_grew_warm_is_not_used() -> None:
             last = _seconds_used(zygote)
             time.sleep(1.0)
         with zygote.worker(MEMORY_MIB) as worker:
-            assert (
-                verdict(worker.load(b"import sys\nassert 'sympy' in sys.modules", "s.py", [], SECONDS))[0] == "loaded"
-            )
+            loaded = worker.load(b"import sys\nassert 'sympy' in sys.modules", "s.py", [], SECONDS)
+            assert verdict(loaded) == ("loaded", "")
 
 
 def _workers_of(zygote: ZygoteClient) -> list[int]:
@@ -246,10 +237,9 @@ def test_a_zygote_started_in_a_thread_outlives_it_and_hears_no_interrupt_of_the_
 
 
 def test_what_cannot_start_is_said_in_words(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with ZygoteClient.start(site_paths=[tmp_path]) as zygote, pytest.raises(JudgeFailed, match="No module named 'tor"):
-        zygote.ready()
-    with ZygoteClient.start(python="/bin/false") as zygote, pytest.raises(JudgeFailed, match="it died"):
-        zygote.ready()
+    for options, words in (({"site_paths": [tmp_path]}, "No module named 'tor"), ({"python": "/bin/false"}, "it died")):
+        with ZygoteClient.start(**options) as zygote, pytest.raises(JudgeFailed, match=words):
+            zygote.ready()
     with pytest.raises(JudgeFailed, match="cannot be started"):
         ZygoteClient.start(python=str(tmp_path / "python"))
     with monkeypatch.context() as patched, pytest.raises(JudgeFailed, match="install it with"):

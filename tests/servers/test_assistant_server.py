@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from shutil import copytree
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ from random_assistant import RandomAssistant, assert_no_leak
 
 from .conftest import InstantGrader, OpenSecrets
 
+Captured, Patch = pytest.CaptureFixture[str], pytest.MonkeyPatch
 RANDOM_CALLS = 200
 ATTN = [sys.executable, "-m", "attncli"]
 SOLVED = "def rms_norm(x, weight, eps=1e-6):\n    return x / (x.pow(2).mean(-1, keepdim=True) + eps).sqrt() * weight\n"
@@ -158,8 +160,7 @@ async def test_a_real_client_drives_a_review_and_a_grading(home: Path, tmp_path:
         assert put["kind"] == "qa" and "answer" not in put
         told = await call("attempt", card=put["card"], text="The variance grows with d.")
         assert told["answer"] and told["points"]
-        rated = await call("rate", card=put["card"], rating="good", points=[1])
-        assert rated["interval_days"] > 0
+        assert (await call("rate", card=put["card"], rating="good", points=[1]))["interval_days"] > 0
         assert (await call("due"))["due"] == due["due"] - 1
         started = await call("start", challenge="rms-norm")
         assert "NotImplementedError" in started["text"]
@@ -180,13 +181,7 @@ async def test_a_real_client_drives_a_review_and_a_grading(home: Path, tmp_path:
 def test_ctrl_c_ends_it_at_once_though_it_waits_for_input(home: Path, asks: int) -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     slow = {"name": "grade", "arguments": {"challenge": "rms-norm", "source": "while True: pass"}}
-    process = subprocess.Popen(
-        [*ATTN, "--home", str(home), "mcp"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = subprocess.Popen([*ATTN, "--home", str(home), "mcp"], stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True)
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None
 
     def say(method: str, **more: Any) -> None:
@@ -210,17 +205,14 @@ def test_lines_that_are_no_protocol_are_survived(home: Path) -> None:
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in done.stdout.splitlines())
 
 
-def test_without_the_sdk_or_stdin_it_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_the_sdk_or_stdin_it_is_one_line(tmp_path: Path, monkeypatch: Patch, capsys: Captured) -> None:
     monkeypatch.setattr(sys, "stdin", None)
     assert main(["--home", str(tmp_path / "home"), "mcp"]) == 2
     assert "standard input is closed" in capsys.readouterr().err
     monkeypatch.setattr(mcp_command, "find_spec", lambda name: None)
     assert main(["--home", str(tmp_path / "other"), "mcp"]) == 3
-    assert capsys.readouterr().err == (
-        "attn: `attn mcp` needs the MCP SDK; install it with: pip install 'attncli[mcp]'\n"
-    )
+    needed = "attn: `attn mcp` needs the MCP SDK; install it with: pip install 'attncli[mcp]'\n"
+    assert capsys.readouterr().err == needed
     assert not (tmp_path / "other").exists()
 
 

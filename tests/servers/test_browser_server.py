@@ -90,14 +90,11 @@ async def test_without_the_token_there_is_nothing() -> None:
                     assert "aiohttp" not in answer.headers["Server"]
 
 
-HOSTS = "localhost localhost:8767 LOCALHOST 127.1 2130706433 127.0.0.1@evil.example evil.example 127.0.0.1:1;x".split()
-HOSTS += ["evil.example:8767", "127.0.0.1.evil.example", "a@localhost", "[::1]", "0.0.0.0", ""]
-HOSTS += ["127.0.0.1.evil.example", "a@localhost", "[::1]", "0.0.0.0", "127.0.0.1:1;x", ""]
-
-
 async def test_a_name_that_was_made_to_lead_here_gets_nothing() -> None:
+    hosts = "localhost localhost:8767 LOCALHOST 127.1 2130706433 127.0.0.1@evil.example evil.example 127.0.0.1:1;x"
+    hosts += " evil.example:8767 127.0.0.1.evil.example a@localhost [::1] 0.0.0.0"
     async with client_of() as client:
-        for host in HOSTS:
+        for host in (*hosts.split(), ""):
             for path in ("/", "/ws", "/page/page.js"):
                 answer = await client.get(f"/{TOKEN}{path}", headers={"Host": host, "Origin": f"http://{host}"})
                 assert (answer.status, await answer.read()) == (403, b""), host
@@ -192,13 +189,8 @@ def home(tmp_path: Path, indexed_home: Path) -> Path:
 @pytest.fixture
 def served(home: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run `attn serve`; yield the process and its URL."""
-    process = subprocess.Popen(
-        [*ATTN, "--home", str(home), "serve", "--port", "0"],
-        stdout=PIPE,
-        stderr=PIPE,
-        text=True,
-        env={**os.environ, "TERM": "dumb"},
-    )
+    command, environment = [*ATTN, "--home", str(home), "serve", "--port", "0"], {**os.environ, "TERM": "dumb"}
+    process = subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True, env=environment)
     assert process.stdout is not None and process.stderr is not None
     yield process, process.stdout.readline().strip()
     process.kill()
@@ -207,14 +199,10 @@ def served(home: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     process.stderr.close()
 
 
-@pytest.mark.parametrize(
-    ("how", "code"),
-    [
-        (signal.SIGINT, 130),
-        pytest.param(signal.SIGTERM, 0, marks=pytest.mark.full),
-        pytest.param(signal.SIGKILL, -9, marks=pytest.mark.full),
-    ],
-)
+RARER = [pytest.param(how, code, marks=pytest.mark.full) for how, code in ((signal.SIGTERM, 0), (signal.SIGKILL, -9))]
+
+
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), *RARER])
 async def test_the_apps_end_with_the_program_however_it_ends(served: Any, how: signal.Signals, code: int) -> None:
     process, url = served
     port = URL(url).port
@@ -266,14 +254,12 @@ async def test_a_visitor_who_named_the_token_stays() -> None:
     server = BrowserServer(COMMAND, TOKEN, "en")
     runner = web.AppRunner(await server.application())
     await runner.setup()
-    listening = await asyncio.get_running_loop().create_server(
-        lambda: server.connection_handler(runner.server), "127.0.0.1", 0
-    )
+    loop = asyncio.get_running_loop()
+    listening = await loop.create_server(lambda: server.connection_handler(runner.server), "127.0.0.1", 0)
     port = listening.sockets[0].getsockname()[1]
+    here = f"http://127.0.0.1:{port}"
     async with ClientSession() as session:
-        page = await session.ws_connect(
-            f"http://127.0.0.1:{port}/{TOKEN}/ws", headers={"Origin": f"http://127.0.0.1:{port}"}
-        )
+        page = await session.ws_connect(f"{here}/{TOKEN}/ws", headers={"Origin": here})
         await page.receive_bytes()
         assert server._strangers == {}
         readers = [await asyncio.open_connection("127.0.0.1", port) for _ in range(MOST_STRANGERS + 1)]

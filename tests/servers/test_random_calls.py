@@ -102,9 +102,7 @@ class Play:
         checked = tool(name).checked(arguments)
         if name == "rate":
             before = (self.put, self.attempted)
-            document = AssistantSession.rate(
-                self.tutor, checked["card"], Rating.of(checked["rating"]), checked.get("points")
-            )
+            document = self.tutor.rate(checked["card"], Rating.of(checked["rating"]), checked.get("points"))
             assert before == (checked["card"], True), "only what was put and attempted is rated"
             self.mirror.rated(checked["card"], checked["rating"], checked.get("points"), self.marked, self.elapsed_ms)
             return document
@@ -148,11 +146,9 @@ def test_random_calls_leak_nothing_and_are_logged_as_by_the_app(
     open_secrets: OpenSecrets, clock: Clock, tmp_path: Path, small_impl: Path, seed: int, calls: int
 ) -> None:
     workspace, other = open_secrets("assistant"), open_secrets("app")
-    own = tmp_path / "own.py"
+    secret, own, link = small_impl / "basics" / "double", tmp_path / "own.py", tmp_path / "link.py"
     own.write_text("def double(x): return x\n", encoding="utf-8")
-    link = tmp_path / "link.py"
-    link.symlink_to(small_impl / "basics" / "double" / "reference.py")
-    secret = small_impl / "basics" / "double"
+    link.symlink_to(secret / "reference.py")
     files = [str(own), "double.py", str(link), str(secret / "reference.py"), str(secret / "right" / "other.py"), "\0"]
     play = Play(workspace, Mirror(other), clock, seed, files)
     for _ in range(calls):
@@ -161,14 +157,7 @@ def test_random_calls_leak_nothing_and_are_logged_as_by_the_app(
     assert dict(workspace.store.schedules.all()) == dict(other.store.schedules.all())
     assert len(workspace.store.log.of_kind(RowKind.REVIEW)) == play.reviews > 40
     assert play.refused > 100 and min(play.done[name] for name in TOOLS) > 5, play.done
-    assert {workspace.library.card(row.subject).kind for row in workspace.store.log.of_kind(RowKind.REVIEW)} == set(
-        KINDS
-    )
-
-
-def test_a_challenges_own_files_are_not_graded(open_secrets: OpenSecrets, small_impl: Path) -> None:
-    workspace = open_secrets("assistant")
+    asked = {workspace.library.card(row.subject).kind for row in workspace.store.log.of_kind(RowKind.REVIEW)}
+    assert asked == set(KINDS)
     with pytest.raises(UsageError, match="belongs to a challenge"):
-        assistant.submission(
-            workspace, "double", file=str(small_impl / "basics" / "double" / "wrong" / ".." / "reference.py")
-        )
+        assistant.submission(workspace, "double", file=str(secret / "wrong" / ".." / "reference.py"))

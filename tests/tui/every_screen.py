@@ -28,6 +28,8 @@ from .test_challenge import ACCEPTED, REJECTED, Scripted, write_solution
 Go = Callable[[Pilot[None]], Awaitable[None]]
 Prepare = Callable[[AttnApp, Any], object]
 DAYS_OF_HISTORY = 40
+CODE = MockOptions(30, "screen", 2)
+DRAFT = MockOptions(45, "screen", 2, assistant=True)
 
 
 async def nowhere(pilot: Pilot[None]) -> None:
@@ -109,47 +111,27 @@ def with_quiz(app: AttnApp, clock: Any) -> None:
 
 def with_mock(app: AttnApp, clock: Any) -> None:
     app.grader = Scripted(lambda: REJECTED)
-    app.given = {"options": MockOptions(30, "screen", 2)}
+    app.given = {"options": CODE}
 
 
-def interview(app: AttnApp, part: int) -> MockInterview:
+def interview(app: AttnApp, part: int, options: MockOptions = CODE) -> MockInterview:
     """Return an interview at the start of a part."""
-    begun = MockInterview.begin(app.workspace, MockOptions(30, "screen", 2))
+    begun = MockInterview.begin(app.workspace, options)
     for _ in range(part):
         begun.leave_part()
     return begun
 
 
-def to_part(app: AttnApp, part: int) -> None:
-    assert isinstance(app.screen, AttnScreen)
-    show_next(app.screen, interview(app, part))
-
-
-async def to_draft(pilot: Pilot[None]) -> None:
-    """Show the tests of a draft, with its files named relative to the working folder."""
+async def to_code(pilot: Pilot[None], options: MockOptions) -> None:
+    """Show an interview's whiteboard or tests of a draft, with its files named relative to the working folder."""
     app = pilot.app
     assert isinstance(app, AttnApp) and isinstance(app.screen, AttnScreen)
-    begun = MockInterview.begin(app.workspace, MockOptions(45, "screen", 2, assistant=True))
-    begun.leave_part()
-    begun.leave_part()
-    show_next(app.screen, begun)
+    show_next(app.screen, interview(app, 2, options))
     await pilot.pause()
     screen = app.screen
-    assert isinstance(screen, MockTestsScreen)
-    path, draft = (file.relative_to(Path.cwd()) for file in (screen.round.path, screen.round.draft or Path.cwd()))
+    assert isinstance(screen, MockCodeScreen | MockTestsScreen)
+    path, draft = (file and file.relative_to(Path.cwd()) for file in (screen.round.path, screen.round.draft))
     screen.round = replace(screen.round, path=path, draft=draft)
-    await screen.recompose()
-
-
-async def to_whiteboard(pilot: Pilot[None]) -> None:
-    """Show the whiteboard, with its file named relative to the working folder."""
-    app = pilot.app
-    assert isinstance(app, AttnApp)
-    to_part(app, 2)
-    await pilot.pause()
-    screen = app.screen
-    assert isinstance(screen, MockCodeScreen)
-    screen.round = replace(screen.round, path=screen.round.path.relative_to(Path.cwd()))
     await screen.recompose()
 
 
@@ -199,9 +181,11 @@ VIEWS = {
     "quiz-question": View("home", prepare=with_quiz),
     "quiz-score": View("home", to_score, with_quiz),
     "mock": View("mock", keys("down", "left"), with_mock),
-    "mock-question": View("mock", calling(lambda app: to_part(app, 1), "space", "a"), with_mock),
-    "mock-code": View("mock", to_whiteboard, with_mock),
-    "mock-draft": View("mock", to_draft, with_mock),
+    "mock-question": View(
+        "mock", calling(lambda app: show_next(app.screen, interview(app, 1)), "space", "a"), with_mock
+    ),
+    "mock-code": View("mock", lambda pilot: to_code(pilot, CODE), with_mock),
+    "mock-draft": View("mock", lambda pilot: to_code(pilot, DRAFT), with_mock),
     "mock-report": View("mock", calling(ended), with_mock),
     "challenges": View("challenges", keys("down")),
     "challenges-narrowed": View("challenges", keys("slash", *"rope")),
@@ -246,17 +230,10 @@ class ReadyRun:
         def both(en: str, zh: str) -> dict[str, str]:
             return {"en": en, "zh": zh}
 
-        lines = [
-            {"name": both("measured", "实测"), "y": [16, 64, 256]},
-            {"name": both("claimed", "论断"), "y": [15, 66, 250]},
-        ]
-        plot = {
-            "kind": "line",
-            "title": both("Variance of q·k", "q·k 的方差"),
-            "x": [16, 64, 256],
-            "series": lines,
-            "log": "xy",
-        }
+        measured = {"name": both("measured", "实测"), "y": [16, 64, 256]}
+        lines = [measured, {"name": both("claimed", "论断"), "y": [15, 66, 250]}]
+        title = both("Variance of q·k", "q·k 的方差")
+        plot = {"kind": "line", "title": title, "x": [16, 64, 256], "series": lines, "log": "xy"}
         check = {"says": both("the slope is one", "斜率为一"), "holds": True, "got": "0.99", "due": "0.9 … 1.1"}
         columns = [both("d", "d"), both("variance", "方差")]
         told = {"columns": columns, "rows": [[16, 16.1], [64, 63.2]], "plots": [plot], "checks": [check]}

@@ -39,17 +39,8 @@ from .conftest import BANK, MakeApp, press, running, shown
 
 
 async def test_every_screen_is_one_key_from_home_and_escape_leads_back_and_q_quits(make_app: MakeApp) -> None:
-    screens = {
-        "r": ReviewScreen,
-        "d": DrillScreen,
-        "c": ChallengesScreen,
-        "s": StatsScreen,
-        "ｓ": StatsScreen,
-        "slash": SearchScreen,
-        "？": HelpScreen,
-        "fullwidth_question_mark": HelpScreen,
-        "enter": ReviewScreen,
-    }
+    screens = {"r": ReviewScreen, "d": DrillScreen, "c": ChallengesScreen, "s": StatsScreen, "ｓ": StatsScreen}
+    screens |= {"？": HelpScreen, "fullwidth_question_mark": HelpScreen, "slash": SearchScreen, "enter": ReviewScreen}
     async with running(make_app()) as (app, pilot):
         text = shown(app)
         assert "6 cards today, about 6 min" in text and "6 new · 0 learning · 0 due" in text
@@ -160,11 +151,8 @@ async def test_the_command_palette_speaks_the_language_and_opens_screens(make_ap
         assert isinstance(app.screen, CommandPalette)
         await pilot.press("escape", "l")
         commands = {command.title: command.callback for command in app.get_system_commands(app.screen)}
-        for title, screen in (
-            ("Show statistics", StatsScreen),
-            ("Drill cards of your choice", DrillScreen),
-            ("Take a quiz on all topics", QuizScreen),
-        ):
+        opens = {"Show statistics": StatsScreen, "Drill cards of your choice": DrillScreen}
+        for title, screen in (opens | {"Take a quiz on all topics": QuizScreen}).items():
             commands[title]()
             await pilot.pause()
             assert isinstance(app.screen, screen)
@@ -202,20 +190,17 @@ async def test_no_line_is_wider_than_the_terminal(make_app: MakeApp, lang: Lang)
                 assert Size(*size) == app.size and all(strip.cell_length == size[0] for strip in strips)
 
 
-@pytest.mark.parametrize(
-    ("screen", "given", "said"),
-    [
+def test_run_refuses_what_cannot_be_opened(make_app: MakeApp, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refusal comes before the app takes the screen."""
+    monkeypatch.setattr(paths, "bundled_quizbank", lambda: BANK)
+    given: dict[str, Any]
+    for screen, given, said in (
         ("review", {"topic": "nosuch"}, "nosuch"),
         ("quiz", {"quiz": QuizOptions("nosuch")}, "nosuch"),
         ("drill", {"card_filter": CardFilter(weak=True)}, "--weak"),
-    ],
-)
-def test_run_refuses_what_cannot_be_opened_before_it_takes_the_screen(
-    make_app: MakeApp, clock: Clock, monkeypatch: pytest.MonkeyPatch, screen: str, given: dict[str, Any], said: str
-) -> None:
-    monkeypatch.setattr(paths, "bundled_quizbank", lambda: BANK)
-    with pytest.raises(AttnError, match=said):
-        app_module.run(make_app().workspace.home, Settings(), clock, screen, **given)
+    ):
+        with pytest.raises(AttnError, match=said):
+            app_module.run(make_app().workspace.home, Settings(), clock, screen, **given)
 
 
 def test_a_failure_ends_the_app_without_a_traceback(

@@ -31,6 +31,7 @@ from .conftest import MakeApp, press, running, shown, text_of
 
 NEEDS = {"message": "needs matches-reference", "message_zh": "需先通过 matches-reference"}
 SPEED = {"message": "1.3 × the reference", "message_zh": "参考解的 1.3 倍"}
+Q, DUE, GOT = ({"shape": [1, 2], "dtype": "float32", "values": [*v]} for v in ((1.0, 0.0), (0.5, 0.5), (0.5, 0.91)))
 REJECTED: dict[str, Any] = {
     "challenge": "sdpa",
     "file": "sdpa.py",
@@ -45,11 +46,7 @@ REJECTED: dict[str, Any] = {
             "reason": "values",
             "message": "largest error 1.41 at [0, 1]; tolerance 1.0e-05",
             "message_zh": "最大误差 1.41，位于 [0, 1]；容差 1.0e-05",
-            "counterexample": {
-                "args": {"q": {"shape": [1, 2], "dtype": "float32", "values": [1.0, 0.0]}, "scale": None},
-                "expected": {"shape": [1, 2], "dtype": "float32", "values": [0.5, 0.5]},
-                "got": {"shape": [1, 2], "dtype": "float32", "values": [0.5, 0.91]},
-            },
+            "counterexample": {"args": {"q": Q, "scale": None}, "expected": DUE, "got": GOT},
         },
         {"name": "gradients", "status": "skipped", "required": True, **NEEDS},
         {"name": "speed", "status": "info", "required": False, **SPEED},
@@ -63,6 +60,8 @@ REJECTED: dict[str, Any] = {
     "printed": "hello from the file",
     "stored": [],
 }
+SOLVED_ID = "online-softmax"
+OWN = '"""What is asked, word by word."""\n\ndef online_softmax_stats(chunks):\n    return "mine"\n'
 ACCEPTED = {**REJECTED, "verdict": "accepted", "rung": "solved", "checks": REJECTED["checks"][:1], "diagnosis": []}
 
 
@@ -240,12 +239,8 @@ async def test_what_explains_most_comes_first(make_app: MakeApp) -> None:
     forbidden = {"name": "forbidden", "status": "fail", "required": True, "reason": "forbidden", "message": said}
     both = [{**REJECTED["diagnosis"][0], "beside": "nan-rows"}, {"wrong": "nan-rows", "says": "NaN rows.", "cards": []}]
     common = {"wrong": "transposed", "says": "Two axes are swapped.", "says_zh": "有两个轴互换了。", "cards": []}
-    outcomes = [
-        {**REJECTED, "checks": [forbidden, *REJECTED["checks"]]},
-        {**REJECTED, "diagnosis": both},
-        {**REJECTED, "diagnosis": [common]},
-    ]
-    async with running(write_solution(opened(make_app, lambda: outcomes.pop(0))), (100, 60)) as (_, pilot):
+    outcomes = [{"checks": [forbidden, *REJECTED["checks"]]}, {"diagnosis": both}, {"diagnosis": [common]}]
+    async with running(write_solution(opened(make_app, lambda: REJECTED | outcomes.pop(0))), (100, 60)) as (_, pilot):
         text = await press(pilot, "g")
         assert "0.91*" not in text, "the counterexample of another check says nothing of the forbidden call"
         assert text.index(said) < text.index("Forgets to divide") < text.index("largest error 1.41")
@@ -256,9 +251,8 @@ async def test_what_explains_most_comes_first(make_app: MakeApp) -> None:
 
 
 async def test_an_accepted_solution_says_on_which_inputs_and_when_it_comes_back(make_app: MakeApp) -> None:
-    async with running(
-        write_solution(opened(make_app, lambda: {**ACCEPTED, "rung": "hardened", "seed": 3})), (120, 40)
-    ) as (app, pilot):
+    app = write_solution(opened(make_app, lambda: {**ACCEPTED, "rung": "hardened", "seed": 3}))
+    async with running(app, (120, 40)) as (_, pilot):
         assert app.screen.query_one("#statement").size.width > 110
         text = await press(pilot, "g")
         assert "✓✓ Hardened" in text and "next due in" in text and "hardened" in text and "new inputs (seed 3)" in text
@@ -340,18 +334,11 @@ async def test_hints_come_one_by_one_and_the_reference_after_yes_and_all_are_rec
 
 async def test_in_chinese_the_judges_sentences_are_chinese_and_the_place_is_named(make_app: MakeApp) -> None:
     check = REJECTED["checks"][1]
-    shown_values = {
-        **check["counterexample"],
-        "call": 2,
-        "calls": [{"call": "sdpa"}, {"call": "sdpa"}],
-        "expected": {**check["counterexample"]["expected"], "axes": ["T", "d"]},
-        "first_wrong_index": [0, 1],
-        "frames": [{"line": 7, "function": "sdpa", "code": "raise ValueError('\x1b[2J')"}],
-    }
-    failed = {**check, "counterexample": shown_values}
-    async with running(
-        write_solution(opened(make_app, lambda: {**REJECTED, "checks": [failed]}, lang="zh")), (120, 60)
-    ) as (_, pilot):
+    values = {**check["counterexample"], "call": 2, "calls": [{"call": "sdpa"}] * 2, "first_wrong_index": [0, 1]}
+    values["expected"] = {**check["counterexample"]["expected"], "axes": ["T", "d"]}
+    values["frames"] = [{"line": 7, "function": "sdpa", "code": "raise ValueError('\x1b[2J')"}]
+    outcome = {**REJECTED, "checks": [{**check, "counterexample": values}]}
+    async with running(write_solution(opened(make_app, lambda: outcome, lang="zh")), (120, 60)) as (_, pilot):
         text = await press(pilot, "g")
         assert "✗ 未通过" in text and "忘了除以 √d。" in text and f"数值不对：{check['message_zh']}" in text
         assert "第 2 次调用，依次为：1–2. sdpa" in text and "第一处不同：[T=0, d=1]" in text
@@ -363,9 +350,8 @@ async def test_once_accepted_f_examines_the_file_on_inputs_that_it_has_not_seen(
     skipped = {"name": "device", "status": "skipped", "required": True, "message": "cannot be proved"}
     told = {"seed": 6, "checks": [skipped], "device_note": "run on the CPU"}
     outcomes = [REJECTED, {**REJECTED, "verdict": "accepted", "rung": "hardened", **told}]
-    async with running(
-        write_solution(opened(make_app, lambda: outcomes[min(len(app.grader.requests), 2) - 1])), (110, 60)
-    ) as (app, pilot):
+    app = write_solution(opened(make_app, lambda: outcomes[min(len(app.grader.requests), 2) - 1]))
+    async with running(app, (110, 60)) as (_, pilot):
         await press(pilot, "g")
         await press(pilot, "f")
         assert len(app.grader.requests) == 1, "a file that was rejected is not examined again"
@@ -376,10 +362,6 @@ async def test_once_accepted_f_examines_the_file_on_inputs_that_it_has_not_seen(
         await press(pilot, "f")
     assert [request.options.seed for request in app.grader.requests] == [0, 0, 7]
     assert len(app.workspace.store.log.of_kind(RowKind.ATTEMPT)) == 3
-
-
-SOLVED_ID = "online-softmax"
-OWN = '"""What is asked, word by word."""\n\ndef online_softmax_stats(chunks):\n    return "mine"\n'
 
 
 def opened_own(make_app: MakeApp, lang: str = "en") -> AttnApp:
@@ -408,7 +390,7 @@ async def test_an_accepted_solution_is_followed_by_questions_whose_answers_open(
         assert first in shown(app)
 
 
-async def test_n_opens_the_next_unsolved_challenge(make_app: MakeApp) -> None:
+async def test_n_opens_the_next_unsolved_challenge_and_what_was_solved_before_still_shows(make_app: MakeApp) -> None:
     async with running(opened_own(make_app), (100, 60)) as (app, pilot):
         await pilot.press("n")
         assert app.screen.challenge_id == SOLVED_ID, "only once it is solved"
@@ -416,12 +398,6 @@ async def test_n_opens_the_next_unsolved_challenge(make_app: MakeApp) -> None:
         await press(pilot, "n")
         assert isinstance(app.screen, ChallengeScreen) and app.screen.challenge_id != SOLVED_ID
         assert app.screen.challenge.track == "efficient"
-
-
-@pytest.mark.full
-async def test_what_was_solved_before_still_shows_it_below_the_statement(make_app: MakeApp) -> None:
-    async with running(opened_own(make_app), (100, 60)) as (_, pilot):
-        await press(pilot, "g")
     again = make_app("challenges", challenge=SOLVED_ID)
     async with again.run_test(size=(100, 300)):
         assert again.screen.query_one("#statement").query_one(AfterSolving)

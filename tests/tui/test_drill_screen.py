@@ -30,6 +30,10 @@ async def test_d_on_home_then_enter_starts_a_drill_that_counts(make_app: MakeApp
         await press(pilot, "enter")
         screen = app.screen
         assert isinstance(screen, ReviewScreen) and screen.session.progress.remaining == 6
+        for title in ("Drill · ", "专项练习 · "):
+            assert title in shown(app).split("\n")[0]
+            await app.action_language()
+            await pilot.pause()
         assert screen.asked is not None
         screen.asked.revealed = True
         await screen._rate(Rating.GOOD)
@@ -48,9 +52,8 @@ async def test_arrows_enter_and_clicks_go_through_the_values(make_app: MakeApp) 
         await pilot.click(offset=(12, line))
         assert drill_screen(app).options.cram and drill_screen(app).options.level == "screen"
         await press(pilot, "up", "left", "left", "s")
-        assert isinstance(app.screen, ReviewScreen) and app.screen.card_filter == CardFilter(
-            level="screen", count=5, cram=True
-        )
+        assert isinstance(app.screen, ReviewScreen)
+        assert app.screen.card_filter == CardFilter(level="screen", count=5, cram=True)
 
 
 async def test_where_nothing_fits_the_first_row_says_what_to_leave_open_and_nothing_starts(make_app: MakeApp) -> None:
@@ -80,11 +83,3 @@ async def test_a_cram_in_the_app_records_nothing_and_says_so(make_app: MakeApp) 
         assert app.workspace.store.log.length() == 0
         await pilot.press("enter")
         assert isinstance(app.screen, HomeScreen)
-
-
-async def test_the_title_of_a_drill_says_so(make_app: MakeApp) -> None:
-    async with running(make_app("review", card_filter=CardFilter())) as (app, pilot):
-        assert "Drill · " in shown(app).split("\n")[0]
-        await app.action_language()
-        await pilot.pause()
-        assert "专项练习 · " in shown(app).split("\n")[0]

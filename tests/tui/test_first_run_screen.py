@@ -7,12 +7,11 @@ from datetime import date
 import pytest
 
 from attncli import paths
-from attncli.config import KEYS, LEVEL_CHOICES, Settings, load
-from attncli.domain.vocabulary import LEVELS
+from attncli.config import Settings, load
 from attncli.errors import EnvironmentFailure
 from attncli.i18n import quoted
 from attncli.paths import Home
-from attncli.practice.workspace import QUESTIONS, is_first_run
+from attncli.practice.workspace import is_first_run
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.drill import DrillScreen
@@ -21,10 +20,6 @@ from attncli.tui.screens.settings import FirstRunScreen
 from moved_clock import Clock
 
 from .conftest import BANK, MakeApp, press, running, shown
-
-
-def test_the_levels_are_those_of_the_cards() -> None:
-    assert ("any", *LEVELS) == LEVEL_CHOICES and set(QUESTIONS) <= set(KEYS)
 
 
 async def test_four_keys_lead_through_it_to_home_and_defaults_stay(make_app: MakeApp) -> None:
@@ -64,11 +59,8 @@ async def test_a_wrong_date_is_told_below_the_field_and_words_are_shown_back(mak
     keys = {"-": "minus", "/": "slash", " ": "space"}
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("enter")
-        for typed, said in (
-            ("2020-01-01", "2020-01-01 is in the past"),
-            ("someday", "write it like"),
-            ("7/8", "8 Jul or 7 Aug"),
-        ):
+        wrong = {"2020-01-01": "2020-01-01 is in the past", "someday": "write it like", "7/8": "8 Jul or 7 Aug"}
+        for typed, said in wrong.items():
             text = await press(pilot, *(keys.get(sign, sign) for sign in typed), "enter")
             assert "✗ interview: " in text and said in text
             assert app.screen.focused is not None and app.screen.focused.id == "interview"

@@ -54,21 +54,12 @@ def test_display_formulas_are_drawn_in_two_dimensions_where_they_need_them() -> 
     assert "ᵥ" not in "".join(draw("W_V")) and "V" in "".join(draw("W_{VV}^{2}")) + one_line("W_V"), "no small V exists"
 
 
-NO_DRAWING = [r"\boxed{x}", r"\underbrace{x}_{y}", r"\frac{a}{", r"\nosuchcommand", r"x^2^3", "", "   "]
-PIECES = [
-    *r"\{}[]()^_&$%#,.+-=<>|abxyQK12 ?'~é中，",
-    r"\frac",
-    r"\sqrt",
-    r"\left",
-    r"\right",
-    r"\sum",
-    r"\begin{cases}",
-]
+PIECES = [*r"\{}[]()^_&$%#,.+-=<>|abxyQK12 ?'~é中，", *r"\frac \sqrt \left \right \sum \begin{cases}".split()]
 ANYTHING = st.lists(st.sampled_from(PIECES), max_size=20).map("".join)
 
 
 def test_what_cannot_be_drawn_or_written_is_reported() -> None:
-    for tex in NO_DRAWING:
+    for tex in (r"\boxed{x}", r"\underbrace{x}_{y}", r"\frac{a}{", r"\nosuchcommand", r"x^2^3", "", "   "):
         with pytest.raises(UnreadableLatex):
             draw(tex)
     for tex in (r"\boxed{x}", r"\nosuchcommand", r"x^2^3"):
@@ -85,54 +76,32 @@ def test_any_text_is_drawn_and_written_in_one_line_or_reported(tex: str) -> None
         assert rows and all(cell_len(row) >= 0 for row in rows) and any(row.strip() for row in rows)
 
 
-LONG = (
-    r"\mathrm{Var}(q\cdot k)=\sum_{i=1}^{d_k}\mathrm{Var}(q_i k_i)"
-    r"=\sum_{i=1}^{d_k}\mathrm{E}[q_i^2]\,\mathrm{E}[k_i^2]=d_k"
-)
-
-
-def test_a_wide_formula_is_broken_at_its_relations() -> None:
-    assert draw_within(LONG, 80) == draw(LONG), "it fits"
+def test_a_wide_formula_is_broken_at_its_relations_or_at_the_signs_of_a_side() -> None:
+    long = r"\mathrm{Var}(q\cdot k)=\sum_{i=1}^{d_k}\mathrm{Var}(q_i k_i)"
+    long += r"=\sum_{i=1}^{d_k}\mathrm{E}[q_i^2]\,\mathrm{E}[k_i^2]=d_k"
+    assert draw_within(long, 80) == draw(long), "it fits"
     for width in (30, 40, 46):
-        rows = draw_within(LONG, width)
-        assert max(map(cell_len, rows)) <= width and len(rows) > len(draw(LONG))
-        assert "".join(rows).count("=") == draw(LONG)[2].count("=")
+        rows = draw_within(long, width)
+        assert max(map(cell_len, rows)) <= width and len(rows) > len(draw(long))
+        assert "".join(rows).count("=") == draw(long)[2].count("=")
     rows = draw_within(r"aaaaaaaaaaaa+\log Z\ \Rightarrow\ b=c", 20)
     assert max(map(cell_len, rows)) <= 20, "a part may end with a control space"
-
-
-def test_a_wide_side_is_broken_at_its_signs() -> None:
     rows = draw_within("L=" + "+".join(f"a_{i}b_{i}c_{i}" for i in range(9)), 40)
     assert max(map(cell_len, rows)) <= 40 and "".join(rows).count("+") == 8
 
 
-def test_an_inline_formula_becomes_one_escaped_line() -> None:
-    assert for_markdown("The scale $1/\\sqrt{d_k}$ keeps it.") == "The scale 1/√dₖ keeps it."
-    assert for_markdown("$W_Q x^{*}$") == "W\\_Q\u00a0x^∗"
-
-
-def test_a_display_formula_becomes_a_fenced_block_of_one_line() -> None:
-    assert for_markdown("a\n\n$$x\n = y$$\n\nb") == "a\n\n\n\n```formula\nx = y\n```\n\n\n\nb"
-
-
-def test_a_display_formula_stays_inside_its_list_item() -> None:
-    assert "\n  ```formula\n  x\n  ```" in for_markdown("- first $$x$$")
-
-
-def test_a_display_formula_in_a_table_stays_in_its_cell() -> None:
-    assert for_markdown("| a | $$x_i$$ |") == "| a | xᵢ |"
-
-
-@pytest.mark.parametrize(
-    "text", ["`$x$`", "```\n$x$ and $$y$$\n```", "it costs $5 and $10", r"\$5 to \$6", "a $ b $ c"]
-)
-def test_code_and_money_are_no_formulas(text: str) -> None:
-    assert for_markdown(text) == text
-
-
-def test_an_unreadable_formula_is_shown_as_code() -> None:
-    assert for_markdown(r"see $\boxed{x}$") == r"see `\boxed{x}`"
-    assert inline(r"see $\boxed{x}$").plain == r"see \boxed{x}"
+def test_in_markdown_a_formula_is_one_escaped_line_or_a_fenced_block_and_code_and_money_are_none() -> None:
+    for text, shown in (
+        ("The scale $1/\\sqrt{d_k}$ keeps it.", "The scale 1/√dₖ keeps it."),
+        ("$W_Q x^{*}$", "W\\_Q\u00a0x^∗"),
+        ("a\n\n$$x\n = y$$\n\nb", "a\n\n\n\n```formula\nx = y\n```\n\n\n\nb"),
+        ("| a | $$x_i$$ |", "| a | xᵢ |"),
+        (r"see $\boxed{x}$", r"see `\boxed{x}`"),
+    ):
+        assert for_markdown(text) == shown
+    assert "\n  ```formula\n  x\n  ```" in for_markdown("- first $$x$$"), "it stays inside its list item"
+    for text in ("`$x$`", "```\n$x$ and $$y$$\n```", "it costs $5 and $10", r"\$5 to \$6", "a $ b $ c"):
+        assert for_markdown(text) == text
 
 
 def test_folded_chinese_has_no_gap_between_characters() -> None:
@@ -142,6 +111,7 @@ def test_folded_chinese_has_no_gap_between_characters() -> None:
 
 
 def test_one_line_texts_keep_signs_and_mark_code() -> None:
+    assert inline(r"see $\boxed{x}$").plain == r"see \boxed{x}"
     content = inline("**Only** `x*y` and 2*i*d_k, W_Q ____ \\*")
     assert content.plain == "Only x*y and 2*i*d_k, W_Q ____ *"
     assert {str(span.style) for span in content.spans} >= {"bold"}
@@ -153,14 +123,10 @@ def test_any_text_can_be_shown(text: str) -> None:
     for_markdown(text)
 
 
-@pytest.mark.parametrize("info", ["python", "python sketch", " python  sketch "])
-def test_a_sketch_is_coloured_as_the_code_it_is(info: str) -> None:
-    (fence,) = _parser().parse(f"```{info}\nx = 1\n```")
-    assert fence.info == "python"
-
-
-FILES = [*bundled_quizbank().glob("*.yaml"), *bundled_impl().glob("*/*/challenge.yaml")]
-WIDEST = 70
+def test_a_sketch_is_coloured_as_the_code_it_is() -> None:
+    for info in ("python", "python sketch", " python  sketch "):
+        (fence,) = _parser().parse(f"```{info}\nx = 1\n```")
+        assert fence.info == "python"
 
 
 def strings_of(document: object) -> Iterator[str]:
@@ -184,11 +150,12 @@ def formulas_in(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def test_every_formula_is_shown_as_one() -> None:
-    documents = [yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader) for path in FILES]
+    files = [*bundled_quizbank().glob("*.yaml"), *bundled_impl().glob("*/*/challenge.yaml")]
+    documents = [yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader) for path in files]
     formulas = {formula for text in strings_of(documents) for formula in formulas_in(text)}
     assert len(formulas) > 500
     for tex, display in formulas:
         if display:
-            assert max(map(cell_len, draw_within(tex, WIDEST))) <= WIDEST, tex
+            assert max(map(cell_len, draw_within(tex, 70))) <= 70, tex
         else:
             assert one_line(tex), tex

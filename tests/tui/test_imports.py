@@ -42,9 +42,8 @@ app.grader.close()
 
 def driven(home: Path, *keys: str) -> dict[str, Any]:
     """Return the modules loaded at the first frame and at the end, and the peak memory of the app's own process."""
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(home), *keys], capture_output=True, text=True, timeout=120, check=False
-    )
+    command = [sys.executable, "-c", PROGRAM, str(home), *keys]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
     return found
@@ -63,13 +62,5 @@ def test_no_screen_loads_torch_and_all_of_them_fit_the_memory_budget(tmp_path: P
 def test_once_the_bank_is_indexed_the_first_frame_waits_for_nothing_heavy(tmp_path: Path) -> None:
     driven(tmp_path)
     first = set(driven(tmp_path)["first"])
-    heavy = {
-        "textual.widgets._markdown",
-        "markdown_it",
-        "yaml",
-        "pydantic",
-        "fsrs",
-        "tomlkit",
-        "pygments.lexers.python",
-    }
+    heavy = set("textual.widgets._markdown markdown_it yaml pydantic fsrs tomlkit pygments.lexers.python".split())
     assert first.isdisjoint(heavy), first & heavy

@@ -25,14 +25,9 @@ TEXTS = st.text(alphabet="ab 中文，…é", max_size=30)
 
 
 @given(TEXTS, st.integers(1, 30))
-def test_aligned_text_takes_exactly_its_cells(text: str, width: int) -> None:
+def test_aligned_text_takes_exactly_its_cells_and_text_that_fits_is_not_cut(text: str, width: int) -> None:
     assert cell_len(left(text, width)) == cell_len(right(text, width)) == width
-    assert cell_len(cut(text, width)) <= width
-
-
-@given(TEXTS)
-def test_text_that_fits_is_not_cut(text: str) -> None:
-    assert cut(text, cell_len(text)) == text
+    assert cell_len(cut(text, width)) <= width and cut(text, cell_len(text)) == text
 
 
 @given(st.text(alphabet="ab 中", min_size=1, max_size=60), st.integers(20, 40))
@@ -107,8 +102,7 @@ def test_text_has_enough_contrast_in_every_theme() -> None:
 
 
 async def test_a_follow_up_that_is_a_card_wraps_beside_its_id() -> None:
-    question = Localised("word " * 30, "字" * 60)
-    asked = FollowUps([FollowUp(None, None, "att-02")], set(), "zh", lambda card: question)
+    asked = FollowUps([FollowUp(None, None, "att-02")], set(), "zh", lambda card: Localised("word " * 30, "字" * 60))
     app: App[None] = App()
     async with app.run_test(size=(40, 12)) as pilot:
         await app.mount(asked)

@@ -281,9 +281,8 @@ async def test_without_a_judge_whoever_looks_says_what_it_came_to(room: MakeRoom
         assert list(app.workspace.store.log.of_kind(mock_log.RowKind.ATTEMPT)) == []
 
 
-async def test_a_draft_is_tested_and_repaired_by_keyboard(
-    room: MakeRoom, verdict: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("verdict")
+async def test_a_draft_is_tested_and_repaired_by_keyboard(room: MakeRoom, monkeypatch: pytest.MonkeyPatch) -> None:
     app = room()
     offer_rounds(app.workspace.source_files.impl)
     found = OwnTestsReport(challenge="", file="t.py", verdict="rejected", all=Caught(1, 1))
@@ -350,9 +349,8 @@ async def test_an_interview_that_was_taken_back_elsewhere_is_said(room: MakeRoom
         assert any("undone elsewhere" in note.message for note in app._notifications)
 
 
-async def test_without_a_card_none_begins_and_from_the_command_line_the_screen_is_not_taken(
-    room: MakeRoom, tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_without_a_card_none_begins(room: MakeRoom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the command line, the screen is not taken."""
     app, open_workspace, none = room(), Workspace.open, tmp_path / "none"
     for card in app.workspace.library.cards():
         record.hold(app.workspace, RowKind.SUSPEND, card.id)
@@ -360,8 +358,6 @@ async def test_without_a_card_none_begins_and_from_the_command_line_the_screen_i
         await press(pilot, "enter")
         assert isinstance(app.screen, MockScreen) and app._notifications
     none.mkdir()
-    monkeypatch.setattr(
-        app_module.Workspace, "open", lambda *given, **options: open_workspace(*given, **options, quizbank=none)
-    )
+    monkeypatch.setattr(Workspace, "open", lambda *given, **options: open_workspace(*given, **options, quizbank=none))
     with pytest.raises(NoCardMatches):
-        app_module.run(Home(tmp_path / "other"), Settings(), clock, "mock", mock=WISH)
+        app_module.run(Home(tmp_path / "other"), Settings(), app.workspace.clock, "mock", mock=WISH)

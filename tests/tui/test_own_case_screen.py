@@ -12,24 +12,11 @@ from attncli.tui.app import AttnApp
 from attncli.tui.screens.challenge import CaseField, ChallengeScreen, OwnCaseScreen
 
 from .conftest import MakeApp, press, shown
-from .test_challenge import REJECTED, Scripted, write_solution
+from .test_challenge import DUE, GOT, REJECTED, Q, Scripted, write_solution
 
-SHOWN = read(
-    Counterexample,
-    {
-        "args": {"q": {"shape": [1, 2], "dtype": "float32", "values": [1.0, 0.0]}},
-        "expected": {"shape": [1, 2], "dtype": "float32", "values": [0.5, 0.5]},
-        "got": {"shape": [1, 2], "dtype": "float32", "values": [0.5, 0.91]},
-        "first_wrong_index": [0, 1],
-    },
-)
-DIFFER = BothAnswers(
-    said=Localised("largest error 0.41", "最大误差 0.41"),
-    shown=SHOWN,
-    same=False,
-    forbidden=(Localised("d is 3", "d 是 3"),),
-    printed="a line of mine",
-)
+SHOWN = read(Counterexample, {"args": {"q": Q}, "expected": DUE, "got": GOT, "first_wrong_index": [0, 1]})
+SAID, FORBIDDEN = Localised("largest error 0.41", "最大误差 0.41"), (Localised("d is 3", "d 是 3"),)
+DIFFER = BothAnswers(said=SAID, shown=SHOWN, same=False, forbidden=FORBIDDEN, printed="a line of mine")
 
 
 class Trying(Scripted):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from attncli.domain.tests_report import Caught, FalseAlarm, OwnTestsReport, Survivor, TimedTest
 from attncli.errors import JudgeFailed
@@ -18,24 +19,19 @@ from attncli.tui.screens.own_tests import OwnTestsScreen
 from .conftest import MakeApp, press, shown
 from .test_challenge import REJECTED, Scripted, noted, settled
 
+NAMES: dict[str, Any] = {"challenge": "sdpa", "file": "test_sdpa.py", "verdict": "rejected"}
 REPORT = OwnTestsReport(
-    challenge="sdpa",
-    file="test_sdpa.py",
-    verdict="rejected",
+    **NAMES,
     first=Caught(1, 2),
     all=Caught(1, 3),
-    caught={"values": Caught(1, 2), "dtype": Caught(0, 1)},
     right=2,
+    caught={"values": Caught(1, 2), "dtype": Caught(0, 1)},
     survivors=(Survivor(1, "values", "solved"), Survivor(2, "dtype", "hardened")),
     survived=("no-scale", "float32-always"),
     tests=(TimedTest("test_values", 0.25, 1),),
 )
-ALARM = OwnTestsReport(
-    challenge="sdpa",
-    file="test_sdpa.py",
-    verdict="rejected",
-    false_alarms=(FalseAlarm("reference", "test_a", 3, "assert x == 1", quoted("AssertionError"), "float32 [1]: 2"),),
-)
+SAID = FalseAlarm("reference", "test_a", 3, "assert x == 1", quoted("AssertionError"), "float32 [1]: 2")
+ALARM = OwnTestsReport(**NAMES, false_alarms=(SAID,))
 
 
 class Testing(Scripted):

@@ -109,10 +109,8 @@ async def test_b_hands_out_a_wrong_solution_beside_the_own_one_with_its_symptom(
 
 
 async def test_the_mended_bug_counts_apart_and_schedules_nothing(make_app: MakeApp) -> None:
-    async with running(
-        opened(make_app, lambda: {**ACCEPTED, "rung": "hardened", "repaired": {"of": 1, "done": 1, "left": []}}),
-        (100, 60),
-    ) as (app, pilot):
+    outcome = {**WHOLE, "repaired": {"of": 1, "done": 1, "left": []}}
+    async with running(opened(make_app, lambda: outcome), (100, 60)) as (app, pilot):
         await press(pilot, "b")
         await settled(pilot)
         text = await press(pilot, "g")

@@ -29,20 +29,13 @@ from right_answer import right_answer_to
 
 from .conftest import MakeApp, press, running, shown
 
-KINDS = {
-    "qa": "att-02",
-    "numeric": "kv-04",
-    "choice": "head-02",
-    "cloze": "pos-03",
-    "ordering": "att-09",
-    "debug": "att-15",
-}
+KINDS = {"qa": "att-02", "numeric": "kv-04", "choice": "head-02", "cloze": "pos-03", "ordering": "att-09"}
+KINDS["debug"] = "att-15"
+Reviewing = AsyncIterator[tuple[Pilot[None], ReviewScreen]]
 
 
 @asynccontextmanager
-async def reviewing(
-    make_app: MakeApp, kind: str = "qa", **options: Any
-) -> AsyncIterator[tuple[Pilot[None], ReviewScreen]]:
+async def reviewing(make_app: MakeApp, kind: str = "qa", **options: Any) -> Reviewing:
     """Open the review with the card of `kind` in front."""
     async with running(make_app("review", **options)) as (app, pilot):
         screen = app.screen
@@ -76,19 +69,15 @@ async def answer_with(pilot: Pilot[None], *texts: str) -> str:
     return shown(pilot.app)  # type: ignore[arg-type]
 
 
-async def test_the_answer_is_hidden_until_it_is_asked_for(make_app: MakeApp) -> None:
+async def test_the_answer_is_hidden_until_it_is_asked_for_and_every_button_shows_its_interval(
+    make_app: MakeApp,
+) -> None:
     async with reviewing(make_app) as (pilot, screen):
         text = await press(pilot, "1")
         assert "Why are attention scores divided" in text and "independent components" not in text
         assert not rows(screen.attn), "a rating before the answer is shown would be a guess"
         assert "independent components" in await press(pilot, "space")
-        assert len(screen.query(RatingButton)) == 4
-
-
-async def test_every_button_shows_the_interval_that_rating_gives(make_app: MakeApp) -> None:
-    async with reviewing(make_app) as (pilot, screen):
-        await pilot.press("space")
-        assert screen.item is not None
+        assert len(screen.query(RatingButton)) == 4 and screen.item is not None
         preview = screen.item.interval(Rating.EASY)
         days = round(preview.total_seconds() / 86_400)
         assert f"{days} d" in shown(screen.attn)
@@ -135,8 +124,7 @@ async def test_undo_asks_the_last_card_again(make_app: MakeApp) -> None:
         assert rows(screen.attn)[0][2]["rating"] == Rating.HARD and asked(screen).card.id != "att-02"
         await pilot.press("escape", "u") if screen.query("AnswerField") else await pilot.press("u")
         assert asked(screen).card.id == "att-02" and not asked(screen).revealed
-        assert screen.workspace.store.schedules.get("att-02") is None
-        assert screen.session.progress.answered == 0
+        assert screen.workspace.store.schedules.get("att-02") is None and screen.session.progress.answered == 0
 
 
 async def test_suspended_and_buried_cards_leave_the_queue(make_app: MakeApp) -> None:
@@ -146,17 +134,12 @@ async def test_suspended_and_buried_cards_leave_the_queue(make_app: MakeApp) -> 
         first = asked(screen).card.id
         await pilot.press("exclamation_mark")
         second = asked(screen).card.id
-        await pilot.press("minus") if asked(screen).card.kind not in ("numeric", "cloze") else await pilot.press(
-            "escape", "minus"
-        )
+        await pilot.press(*["escape"] * (asked(screen).card.kind in ("numeric", "cloze")), "minus")
         third = asked(screen).card.id
         assert len({first, second, third}) == 3
-        kinds = {
-            row.subject: row.kind
-            for kind in (RowKind.SUSPEND, RowKind.BURY)
-            for row in app.workspace.store.log.of_kind(kind)
-        }
-        assert kinds == {first: RowKind.SUSPEND, second: RowKind.BURY}
+        rows_of = app.workspace.store.log.of_kind
+        put_away = [[row.subject for row in rows_of(kind)] for kind in (RowKind.SUSPEND, RowKind.BURY)]
+        assert put_away == [[first], [second]]
 
 
 async def test_an_answer_shows_formula_pitfalls_follow_ups_and_sources_in_either_language(make_app: MakeApp) -> None:
@@ -223,6 +206,7 @@ async def test_a_number_is_marked_in_any_notation_and_unit_and_what_is_none_is_t
     async with reviewing(make_app, "numeric") as (pilot, screen):
         card = asked(screen).card
         assert isinstance(card, NumericCard) and "{{" not in asked(screen).question.en
+        assert len({Asked.of(card, screen.attn.rng).question.en for _ in range(20)}) > 5, "fresh numbers each time"
         await answer_with(pilot, "lots")
         assert not asked(screen).revealed
         assert any("Enter a number" in note.message for note in screen.attn._notifications)
@@ -244,12 +228,6 @@ async def test_keys_of_the_review_are_typed_into_a_field_except_undo_where_it_is
         assert asked(screen).card.id == "pos-03"
 
 
-async def test_a_numeric_card_has_fresh_numbers_each_time(make_app: MakeApp) -> None:
-    async with reviewing(make_app, "numeric") as (_, screen):
-        card = asked(screen).card
-        assert len({Asked.of(card, screen.attn.rng).question.en for _ in range(20)}) > 5
-
-
 async def test_blanks_accept_equal_formulas_in_their_order_and_each_is_marked(make_app: MakeApp) -> None:
     async with reviewing(make_app, "cloze") as (pilot, screen):
         await answer_with(pilot, "1/10000**(2*i/d)", "q, K")
@@ -259,7 +237,7 @@ async def test_blanks_accept_equal_formulas_in_their_order_and_each_is_marked(ma
         assert "2 项中对 1 项" in text and "第 1 空 ✗" in text and "第 2 空 ✓" in text
 
 
-async def test_items_are_moved_into_order(make_app: MakeApp) -> None:
+async def test_items_are_moved_into_order_and_a_wrong_order_is_told_with_a_right_one(make_app: MakeApp) -> None:
     async with reviewing(make_app, "ordering") as (pilot, screen):
         wanted = right_answer_to(asked(screen).card).places
         for place, item in enumerate(wanted):
@@ -269,9 +247,6 @@ async def test_items_are_moved_into_order(make_app: MakeApp) -> None:
         assert asked(screen).answer.places == wanted
         await press(pilot, "enter")
         assert asked(screen).correct is True
-
-
-async def test_a_wrong_order_is_told_with_a_right_one(make_app: MakeApp) -> None:
     async with reviewing(make_app, "ordering") as (pilot, screen):
         asked(screen).choose(right_answer_to(asked(screen).card).places[::-1])
         assert "Correct order" in await press(pilot, "enter") and asked(screen).correct is False
@@ -317,9 +292,6 @@ async def test_the_end_sums_up_and_leads_home(make_app: MakeApp, clock: Clock, i
         assert isinstance(app.screen, HomeScreen)
         await pilot.pause()
         assert "1-day streak" in shown(app)
-
-
-async def test_nothing_due_is_said(make_app: MakeApp) -> None:
     async with running(make_app("review", limit=0)) as (app, _):
         assert "Nothing to review" in shown(app)
 

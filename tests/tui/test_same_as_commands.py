@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -47,7 +46,7 @@ from .test_review import KINDS, asked
 
 SEED = 7
 SECONDS = 42
-Keys = Callable[[Pilot[None], Asked], Any]
+Captured, Patch = pytest.CaptureFixture[str], pytest.MonkeyPatch
 
 
 @dataclass(frozen=True)
@@ -103,9 +102,8 @@ async def in_the_app(app: Any, clock: Clock, kind: str, given: Any, rating: str)
             await pilot.press(*("abcdefg"[place] for place in given))
         verdicts = [text_of(verdict) for verdict in app.screen.query(CardVerdict)]
         head, detail = (text[app.lang] for text in asked(app.screen).told)
-        assert verdicts == (
-            [] if kind == "qa" else [f"{head}  {inline(detail).plain}".strip() if kind != "choice" else head]
-        )
+        whole = head if kind == "choice" else f"{head}  {inline(detail).plain}".strip()
+        assert verdicts == [whole] * (kind != "qa")
         await press(pilot, rating or "enter")
     return outcome(app.workspace, f"{head} {detail}")
 
@@ -176,7 +174,7 @@ MORE_ANSWERS: list[tuple[str, Any]] = [
     ],
 )
 async def test_the_same_answer_is_marked_told_logged_and_scheduled_alike(
-    make_app: MakeApp, open_other: OpenOther, capsys: pytest.CaptureFixture[str], number: int, kind: str, given: Any
+    make_app: MakeApp, open_other: OpenOther, capsys: Captured, number: int, kind: str, given: Any
 ) -> None:
     lang, rating = LANGS[number % 2], "" if number % 3 else "4"
     clocks = [Clock() for _ in range(3)]
@@ -200,9 +198,8 @@ async def test_a_drill_records_the_same_everywhere(make_app: MakeApp, open_other
         await press(pilot, "down", "down", "enter", "4")
     with open_other("plain") as workspace:
         lines = iter(["3\n", "4\n"])
-        PlainReview(
-            workspace, lambda: next(lines, ""), DrillSession(workspace, card_filter, Random(SEED)), Random(SEED)
-        ).run()
+        drill = DrillSession(workspace, card_filter, Random(SEED))
+        PlainReview(workspace, lambda: next(lines, ""), drill, Random(SEED)).run()
         kept = [
             [(row.subject, row.payload, found.store.schedules.get(row.subject)) for row in found.store.log.everything()]
             for found in (app.workspace, workspace)
@@ -211,9 +208,7 @@ async def test_a_drill_records_the_same_everywhere(make_app: MakeApp, open_other
 
 
 @pytest.mark.parametrize("lang", ["zh", pytest.param("en", marks=pytest.mark.full)])
-async def test_a_quiz_asks_marks_and_tells_the_same_in_the_app_and_line_by_line(
-    make_app: MakeApp, open_other: OpenOther, capsys: pytest.CaptureFixture[str], lang: Lang
-) -> None:
+async def test_quizzes_are_alike(make_app: MakeApp, open_other: OpenOther, capsys: Captured, lang: Lang) -> None:
     options = QuizOptions(seed=SEED)
     app = make_app("quiz", lang=lang)
     in_app = Quiz(app.workspace, options)
@@ -238,17 +233,9 @@ async def test_a_quiz_asks_marks_and_tells_the_same_in_the_app_and_line_by_line(
 
 
 BOTH = {"en": "text", "zh": "文字"}
-MANY = card_of(
-    {
-        "id": "x-01",
-        "topic": "x",
-        "kind": "choice",
-        "level": "screen",
-        "question": BOTH,
-        "options": [{"text": BOTH, "correct": number % 2 == 0, "why_not": BOTH} for number in range(5)],
-        "explain": BOTH,
-    }
-)
+OPTIONS = [{"text": BOTH, "correct": number % 2 == 0, "why_not": BOTH} for number in range(5)]
+NAMES = {"id": "x-01", "topic": "x", "kind": "choice", "level": "screen"}
+MANY = card_of({**NAMES, "question": BOTH, "options": OPTIONS, "explain": BOTH})
 
 
 @given(st.sets(st.integers(0, 4)), st.integers(0, 99))
@@ -265,13 +252,9 @@ CHECKS = REJECTED["checks"]
 HARD = {**CHECKS[1], "rung": "hardened"}
 KNOWN = {"wrong": "no-scale", "says": "Forgets the scale.", "cards": ["att-02"], "beside": "nan-rows"}
 COMMON = {"wrong": "transposed", "says": "Two axes are swapped.", "says_zh": "有两个轴互换了。", "cards": []}
-CALLS = {
-    **CHECKS[1]["counterexample"],
-    "call": 2,
-    "calls": [{"call": "sdpa", "args": {"n": 3}}, {"call": "sdpa"}],
-    "first_wrong_index": [0, 1],
-    "frames": [{"line": 7, "function": "sdpa", "code": "raise ValueError"}],
-}
+FRAMES = [{"line": 7, "function": "sdpa", "code": "raise ValueError"}]
+CALLED = {"call": 2, "calls": [{"call": "sdpa", "args": {"n": 3}}, {"call": "sdpa"}], "frames": FRAMES}
+CALLS = {**CHECKS[1]["counterexample"], **CALLED, "first_wrong_index": [0, 1]}
 REPORTS = {
     "rejected": REJECTED,
     "not hardened": {**REJECTED, "rung": "solved", "checks": [CHECKS[0], HARD], "diagnosis": []},
@@ -303,22 +286,15 @@ def attempts(workspace: Workspace) -> list[tuple[Any, ...]]:
     return [(row.subject, row.at, row.day, row.payload) for row in rows]
 
 
-def by_content(number: int, name: str, lang: Lang) -> Any:
-    """Return this case; one language of each report is enough in most runs."""
-    return pytest.param(name, lang, marks=[] if lang == LANGS[number % 2] else pytest.mark.full)
+# One language of each report is enough in most runs.
+CASES = [(name, lang, lang == LANGS[number % 2]) for number, name in enumerate(REPORTS) for lang in LANGS]
 
 
 @pytest.mark.parametrize(
-    ("name", "lang"), [by_content(number, name, lang) for number, name in enumerate(REPORTS) for lang in LANGS]
+    ("name", "lang"), [pytest.param(name, lang, marks=[pytest.mark.full] * (not often)) for name, lang, often in CASES]
 )
 async def test_the_same_grading_is_told_and_kept_alike(
-    make_app: MakeApp,
-    open_other: OpenOther,
-    clock: Clock,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    lang: Lang,
+    make_app: MakeApp, open_other: OpenOther, clock: Clock, capsys: Captured, monkeypatch: Patch, name: str, lang: Lang
 ) -> None:
     app = make_app("challenges", challenge="sdpa", lang=lang)
     write_solution(app)
@@ -353,14 +329,11 @@ async def test_the_same_grading_is_told_and_kept_alike(
     assert bool(told) == (name != "solved")
 
 
-MOCK_SEED = 5
-
-
 @pytest.mark.parametrize("lang", ["zh", pytest.param("en", marks=pytest.mark.full)])
-async def test_a_mock_interview_asks_and_counts_the_same_in_the_app_and_line_by_line(
-    make_app: MakeApp, open_other: OpenOther, capsys: pytest.CaptureFixture[str], lang: Lang
+async def test_mock_interviews_are_alike(
+    make_app: MakeApp, open_other: OpenOther, capsys: Captured, lang: Lang
 ) -> None:
-    options = MockOptions(20, "screen", MOCK_SEED)
+    options = MockOptions(20, "screen", 5)
     app = make_app("home", lang=lang)
     in_app = MockInterview.begin(app.workspace, options)
     lines: list[str] = []

@@ -119,15 +119,12 @@ async def test_statistics_count_reviews_or_say_that_there_are_none(make_app: Mak
         assert all(word in text for word in ("1 天", "3（今天 3）", "3/6", "░", "█"))
 
 
-def test_the_heatmap_ends_today_and_starts_on_a_monday() -> None:
+def test_the_heatmap_ends_today_starts_on_a_monday_and_has_a_character_for_every_shade() -> None:
+    assert "".join(shade(count) for count in (0, 1, 5, 15, 30)) == SHADES
     today = date(2026, 6, 12)
     rows = heatmap_rows({today: 30, today - timedelta(days=7): 1}, today, 3)
     assert len(rows) == 7 and rows[4] == "· ░ █"
     assert rows[5] == "· ·  " and rows[0] == "· · ·"
-
-
-def test_every_shade_is_another_character() -> None:
-    assert "".join(shade(count) for count in (0, 1, 5, 15, 30)) == SHADES
 
 
 def test_home_and_statistics_tell_the_same_story(make_app: MakeApp, clock: Clock) -> None:

@@ -7,8 +7,10 @@ from pathlib import Path
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from attncli.config import EXPLAINED, KEYS, NAMES, SCHEDULING_KEYS, Settings, load, save
+from attncli.config import EXPLAINED, KEYS, LEVEL_CHOICES, NAMES, SCHEDULING_KEYS, Settings, load, save
+from attncli.domain.vocabulary import LEVELS
 from attncli.i18n import LANGS
+from attncli.practice.workspace import QUESTIONS
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.settings import CHOICES, SettingsScreen
 from attncli.tui.theme import CONTRAST
@@ -33,7 +35,7 @@ async def enter(pilot: Pilot[None], value: str) -> str:
 
 
 def test_every_setting_has_a_name_and_says_what_it_does_and_no_other() -> None:
-    assert set(NAMES) == set(EXPLAINED) == set(KEYS)
+    assert set(NAMES) == set(EXPLAINED) == set(KEYS) >= set(QUESTIONS) and ("any", *LEVELS) == LEVEL_CHOICES
     for key in KEYS:
         assert all(NAMES[key][lang] and EXPLAINED[key][lang].endswith((".", "。")) for lang in LANGS)
         assert NAMES[key].en != NAMES[key].zh and EXPLAINED[key].en != EXPLAINED[key].zh
@@ -49,11 +51,9 @@ def test_every_value_that_is_offered_can_be_kept(tmp_path: Path) -> None:
 async def test_comma_on_home_opens_them_and_the_cursor_explains(make_app: MakeApp) -> None:
     async with running(make_app()) as (app, pilot):
         await pilot.press("comma")
-        assert isinstance(app.screen, SettingsScreen)
-        assert EXPLAINED["lang"].en[:30] in shown(app)
+        assert isinstance(app.screen, SettingsScreen) and EXPLAINED["lang"].en[:30] in shown(app)
         await pilot.press("down", "down", "down")
-        assert "Minutes per day" in shown(app)
-        assert "Default: 30.  minutes_per_day" in shown(app)
+        assert "Minutes per day" in shown(app) and "Default: 30.  minutes_per_day" in shown(app)
 
 
 async def test_a_number_is_typed_and_in_force_at_once(make_app: MakeApp) -> None:

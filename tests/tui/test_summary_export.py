@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import date
 
-import pytest
 from textual.pilot import Pilot
 
 from attncli.config import Settings
@@ -22,18 +21,17 @@ async def told(pilot: Pilot[None], app: AttnApp) -> str:
     return " ".join(note.message for note in app._notifications)
 
 
-@pytest.mark.parametrize(
-    ("lang", "title", "said"), [("en", "Interview summary", "Interview summary: "), ("zh", "面试总结", "面试总结：")]
-)
-async def test_e_writes_the_page_of_the_day_and_says_where(make_app: MakeApp, lang: str, title: str, said: str) -> None:
-    app = make_app("stats", lang=lang)
+async def test_e_writes_the_page_of_the_day_and_says_where(make_app: MakeApp) -> None:
+    app = make_app("stats")
     record.answer(app.workspace, "att-02", Rating.AGAIN)
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("e")
-        assert said in await told(pilot, app)
-    (file,) = (app.workspace.home.root / "summaries").iterdir()
-    page = file.read_text(encoding="utf-8")
-    assert file.name == f"2026-06-12-{lang}.html" and title in page and "att-02" in page
+        for lang, title, said in (("en", "Interview summary", "summary: "), ("zh", "面试总结", "面试总结：")):
+            await pilot.press("e")
+            assert said in await told(pilot, app)
+            page = (app.workspace.home.root / "summaries" / f"2026-06-12-{lang}.html").read_text(encoding="utf-8")
+            assert title in page and "att-02" in page
+            await pilot.press("l")
+    assert len(list((app.workspace.home.root / "summaries").iterdir())) == 2
 
 
 async def test_the_help_of_home_names_the_key(make_app: MakeApp) -> None:

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,18 +20,7 @@ from attncli import errors
 from attncli.config import Settings
 from attncli.domain.arithmetic import read_number
 from attncli.domain.log_row import Rating, RowKind
-from attncli.errors import (
-    ConfigInvalid,
-    ExperimentFailed,
-    InvalidInput,
-    JudgeFailed,
-    NoTorch,
-    StoreBusy,
-    StoreError,
-    StoreFull,
-    StoreUnwritable,
-    UsageError,
-)
+from attncli.errors import InvalidInput, StoreBusy, StoreError, StoreFull, StoreUnwritable, UsageError
 from attncli.i18n import LANGS, Lang, _, quoted
 from attncli.practice import record
 from attncli.practice.workspace import Workspace
@@ -47,18 +36,6 @@ from moved_clock import Clock
 
 from .conftest import BANK, MakeApp, press, running, shown
 from .test_review import reviewing
-
-
-@contextmanager
-def writing_elsewhere(workspace: Workspace) -> Iterator[None]:
-    """Hold the cache's lock as another process would; it is taken before the history's lock."""
-    other = sqlite3.connect(workspace.home.database, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    finally:
-        other.execute("ROLLBACK")
-        other.close()
 
 
 @contextmanager
@@ -122,7 +99,9 @@ def notes(screen: ReviewScreen) -> list[str]:
 async def test_a_lock_keeps_the_card_and_the_key_works_when_it_is_gone(make_app: MakeApp) -> None:
     async with rating(make_app) as (pilot, screen):
         before, asked = rows(screen), card(screen)
-        with writing_elsewhere(screen.workspace):
+        # Another process would hold the cache's lock so; it is taken before the history's.
+        with closing(sqlite3.connect(screen.workspace.home.database, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
             assert "Not saved: another attn is writing." in await press(pilot, "3")
             assert card(screen) == asked and rows(screen) == before
         assert "Not saved" not in await press(pilot, "4") and card(screen) != asked
@@ -277,20 +256,17 @@ def _second(screen: ReviewScreen, clock: Clock, **settings: Any) -> Iterator[Wor
         yield other
 
 
-def test_an_error_is_one_line_in_eighty_columns_and_never_a_more_general_one() -> None:
+def test_an_error_is_one_line_in_eighty_columns_and_every_failure_of_the_database_has_its_own() -> None:
+    kinds = {kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, StoreError)}
+    assert kinds - set(base._LINES) == set()
+    lines = [line.format(message="x")["zh"] for line in base._LINES.values()]
+    assert len(set(lines)) == len(lines)
     for kind, line in base._LINES.items():
         error = kind.__new__(kind)
         error.message = quoted("x")
         for lang in LANGS:
             assert cell_len(f"! {line[lang]}") <= 76, kind
             assert error_text(error, lang) == line.format(message="x")[lang], kind
-
-
-def test_every_failure_of_the_database_has_a_line_of_its_own() -> None:
-    kinds = {kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, StoreError)}
-    assert kinds - set(base._LINES) == set()
-    lines = [line.format(message="x")["zh"] for line in base._LINES.values()]
-    assert len(set(lines)) == len(lines)
 
 
 async def test_an_error_behind_any_key_is_told(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -303,19 +279,16 @@ async def test_an_error_behind_any_key_is_told(make_app: MakeApp, monkeypatch: p
         assert app.failure is None and any("disk is full" in note.message for note in app._notifications)
 
 
-def test_an_error_begins_in_the_learners_language() -> None:
+def test_errors_and_numbers_that_cannot_be_read_are_told_in_the_learners_language() -> None:
     for error, en, zh in (
-        (NoTorch(quoted("grading needs PyTorch")), "pip install torch", "评测需要 PyTorch：pip install torch"),
-        (JudgeFailed(quoted("the judge died")), "the judge died", "评测程序出错：the judge died"),
-        (ExperimentFailed(quoted("it told nothing")), "it told nothing", "实验没有跑完：it told nothing"),
-        (ConfigInvalid(quoted("it is no TOML")), "it is no TOML", "设置没有保存：it is no TOML"),
+        (errors.NoTorch(quoted("grading needs PyTorch")), "pip install torch", "评测需要 PyTorch：pip install torch"),
+        (errors.JudgeFailed(quoted("the judge died")), "the judge died", "评测程序出错：the judge died"),
+        (errors.ExperimentFailed(quoted("it told nothing")), "it told nothing", "实验没有跑完：it told nothing"),
+        (errors.ConfigInvalid(quoted("it is no TOML")), "it is no TOML", "设置没有保存：it is no TOML"),
         (UsageError(_("the interview is over")), "the interview is over", "没有成功：面试已经结束"),
         (UsageError(quoted("something else")), "something else", "没有成功：something else"),
     ):
         assert en in error_text(error, "en") and zh in error_text(error, "zh")
-
-
-def test_a_number_that_cannot_be_read_is_told_in_the_learners_language() -> None:
     for text, unit, en, zh in (
         ("about ten", "GiB", "Enter a number, e.g. 1.5, 1.5e3 or 3/4.", "请输入数字，例如 1.5"),
         ("1,5", "", "commas separate groups of three", "千位分隔"),
