@@ -181,7 +181,7 @@ def test_a_second_import_updates_and_adds_nothing(open_home: Open, collection: A
     before = collection.db.all("SELECT id, nid, due, ivl FROM cards ORDER BY id")
     bank = tmp_path / "small-bank" / "att.yaml"
     changed = bank.read_text("utf-8").replace("It keeps the variance at one.", "So that it stays at one.")
-    bank.write_text(changed.replace("id: att-02\n", "id: att-09\n    formerly: [att-02]\n"), "utf-8")
+    bank.write_text(changed.replace("id: att-02\n", "id: att-09\n    formerly: [att-02, att-08]\n"), "utf-8")
     clock.now += timedelta(seconds=5)
     with open_home() as later:
         log = exported(later, collection, tmp_path / "again.apkg")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from math import exp, log
 from pathlib import Path
@@ -178,6 +179,7 @@ def test_what_was_studied_today_is_taken_off_today_and_the_queue_says_the_same(o
         record.answer(workspace, card, Rating.EASY)
     after = make_plan(workspace)
     assert after.studied_minutes == pytest.approx(3)
+    assert replace(after, studied_minutes=3.14159).document()["studied_minutes"] == 3.1
     assert after.days[0].minutes == 0 and not after.days[0].new and after.days[1].new
     assert due_counts(workspace).new == 0
 

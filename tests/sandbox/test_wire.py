@@ -82,7 +82,8 @@ def test_a_claimed_payload_costs_nothing_until_it_arrives() -> None:
 def test_what_is_no_header_is_a_frame_error() -> None:
     deep = (b'{"op":' + b"[" * 1000 + b"]" * 1000 + b"}", b'{"op":"x","y":' + b'{"z":' * 1000 + b"0" + b"}" * 1001)
     number = b'{"op":"x","n":' + b"9" * 5000 + b"}"
-    for text in (b"[]", b"{}", b'{"op":1}', b'{"op":"x"', b"\xff", number, *deep):
+    mixed = b'{"op":"x","y":' + b'[{"z":' * 100 + b"0" + b"}]" * 100 + b"}"
+    for text in (b"[]", b"{}", b'{"op":1}', b'{"op":"x"', b"\xff", number, mixed, *deep):
         with pytest.raises(wire.FrameError):
             wire.parse_header(text)
     for header in ({"op": {1, 2}}, {"op": b"x"}):
