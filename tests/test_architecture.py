@@ -43,6 +43,7 @@ def imported(tree: ast.AST) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+@pytest.mark.slow
 def test_nothing_talks_to_the_network() -> None:
     for path in MODULES:
         used = {name for name in imported(tree_of(path)) if any(name == n or name.startswith(n + ".") for n in NETWORK)}

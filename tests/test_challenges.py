@@ -26,6 +26,7 @@ def challenges(tmp_path_factory):
         return {challenge.id: challenge for challenge in workspace.library.challenges()}
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.parametrize("id", IDS)
 def test_every_right_solution_is_accepted_and_every_wrong_one_rejected(id, challenges, judge):
@@ -89,6 +90,7 @@ def test_a_changed_rule_asks_for_a_new_proof(tmp_path, file, before, after, stay
     assert (fingerprint(folder) == fingerprint(SDPA)) is stays
 
 
+@pytest.mark.slow
 def test_a_loosened_tolerance_asks_for_a_new_proof(monkeypatch, tmp_path):
     before = fingerprint(SDPA)
     shutil.copytree(verified.ROOT / "attncli" / "judge", tmp_path / "attncli" / "judge")

@@ -48,6 +48,7 @@ def placeholders(text: str) -> set[str]:
     return {re.split(r"[.\[]", name)[0] for _literal, name, _spec, _conversion in Formatter().parse(text) if name}
 
 
+@pytest.mark.slow
 def test_every_message_of_the_code_is_in_the_catalogue_and_no_other() -> None:
     written = {(context or "", as_tuple(text)) for *_place, text, _notes, context in extract_from_dir(PACKAGE, SOURCES)}
     listed = {key for key, _texts in chinese("attn")}
@@ -129,6 +130,7 @@ def test_without_a_compiled_catalogue_messages_are_english(monkeypatch: pytest.M
         i18n._chinese.cache_clear()
 
 
+@pytest.mark.slow
 def test_no_message_is_inside_an_f_string_or_made_from_one() -> None:
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):

@@ -95,6 +95,7 @@ def processor_seconds(most: float, what: str) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("renderer", RENDERERS)
 def test_every_renderer_is_done_in_seconds(renderer: str) -> None:
     for source in (*KNOWN, *(text(Random(number)) for number in range(TEXTS))):

@@ -104,6 +104,7 @@ def text_of(chance: random.Random, size: int) -> bytes:
     return (text + b"}" if chance.random() < 0.5 else text)[:size]
 
 
+@pytest.mark.slow
 def test_whatever_a_header_is_it_costs_no_more_than_it_may() -> None:
     chance = random.Random("headers")
     taken = 0

@@ -57,6 +57,7 @@ def graded(judge: Judge, source: str):
     return judge.grade(GradeRequest(spec=spec, folder=folder, source=source.encode(), filename="cheat.py"))
 
 
+@pytest.mark.slow
 def test_the_kernel_itself_is_accepted(judge: Judge):
     assert graded(judge, KERNEL).accepted
 
@@ -65,6 +66,7 @@ def test_the_kernel_itself_is_accepted(judge: Judge):
 FEW = ("computes under another name", "returns what it returned before", "lets torch add within the kernel")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.full] * (name not in FEW)) for name in CHEATS])
 def test_a_cheat_is_rejected_by_the_check_that_it_is_about(judge: Judge, name: str):
     source, check, words = CHEATS[name]

@@ -47,6 +47,7 @@ def peak_mebibytes() -> int:
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_package_that_did_harm_is_imported_or_refused(tmp_path: Path, workspace: Workspace, kind: str) -> None:
     package = written(tmp_path / "evil.apkg", **KINDS[kind]())

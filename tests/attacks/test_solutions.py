@@ -131,6 +131,7 @@ def graded(judge: Judge, challenge: Any, name: str, without: str = "forbidden") 
     return judge.grade(GradeRequest(spec=spec, **asked))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.full] * (name not in FEW)) for name in sorted(VERDICTS)]
 )
@@ -149,6 +150,7 @@ def test_there_is_a_verdict_within_bounds(name, judge, challenges, tmp_path):
     assert judge.alive()
 
 
+@pytest.mark.slow
 def test_what_takes_modules_out_of_others_is_found_by_reading(judge, challenges):
     assert {path.stem for path in SOLUTIONS.glob("*.py")} == {*VERDICTS}, "every attack has a verdict"
     for name in READ:

@@ -116,6 +116,7 @@ def test_what_was_added_is_there_again_for_the_same_file_person_and_standard(tmp
             assert results.of(other) is None
 
 
+@pytest.mark.slow
 @given(cut=st.integers(0, 10_000), rubbish=st.binary(max_size=20))
 def test_a_file_that_was_cut_anywhere_keeps_its_whole_lines_and_takes_more(tmp_path_factory, cut, rubbish) -> None:
     folder = tmp_path_factory.mktemp("class")

@@ -71,6 +71,7 @@ def test_faults_of_the_files_are_told_before_anything_is_run(attn: Attn, folder:
         (folder / file).write_text(before, encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_wrong_file_that_passes_and_a_right_one_that_is_rejected_are_told(attn: Attn, folder: Path) -> None:
     wrong = folder / "wrong" / "first-mistake.py"
     (folder / "right" / "other.py").write_text(wrong.read_text(encoding="utf-8"), encoding="utf-8")

@@ -45,6 +45,7 @@ def one_line(process: subprocess.Popen[str], code: int) -> str:
     return line
 
 
+@pytest.mark.slow
 @unix_only
 def test_a_review_that_was_printed_survives_kill_9(program: Program, attn: Attn) -> None:
     for number in range(1, 6):
@@ -177,6 +178,7 @@ def shell(redirected: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["bash", "-c", command], env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 @unix_only
 def test_a_full_disk_behind_stdout_is_said_in_one_line_and_without_stdout_a_command_still_runs(folder: Path) -> None:
     said = "cannot write the output (No space left on device); free some space or send it elsewhere"
@@ -188,6 +190,7 @@ def test_a_full_disk_behind_stdout_is_said_in_one_line_and_without_stdout_a_comm
         assert (done.returncode, done.stderr) == (0, ""), words
 
 
+@pytest.mark.slow
 @unix_only
 def test_a_verdict_stands_though_nobody_reads_it(tmp_path: Path) -> None:
     banks = tmp_path / "banks"

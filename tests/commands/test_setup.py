@@ -117,6 +117,7 @@ def remember(attn: Attn, tmp_path: Path) -> Bring:
     return bring
 
 
+@pytest.mark.slow
 def test_what_changed_is_said_and_can_be_taken_back(attn: Attn, remember: Bring) -> None:
     remember(LONG_MEMORY)
     english = attn("optimize").out

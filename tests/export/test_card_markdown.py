@@ -74,6 +74,7 @@ def bank(indexed_home, tmp_path_factory):
         yield [workspace.library.card(card.id) for card in workspace.library.cards()]
 
 
+@pytest.mark.slow
 def test_every_card_prints_all_that_is_right_and_no_blank_of_a_question_becomes_mark_up(bank):
     assert {card.kind for card in bank} == {*KINDS}
     parser = MarkdownIt("commonmark")

@@ -189,6 +189,7 @@ def test_formulas_tables_and_style_are_drawn(open_page) -> None:
     assert policy(style[1]) in page.replace("&#39;", "'"), "its policy names its own style"
 
 
+@pytest.mark.slow
 def test_nothing_scrolls_sideways(open_page, workspace) -> None:
     for n, card in enumerate(("arch-01", "mask-07", "mask-13", "peft-14", "emb-08", "prec-17", "moe-03", "kv-13")):
         record.answer(workspace, card, Rating.AGAIN, NOW - timedelta(minutes=n))

@@ -46,6 +46,7 @@ def as_in_the_judge() -> Iterator[None]:
     settings.load_profile("attn")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("as_in_the_judge")
 @sampled((path.parent for path in IMPL.glob("*/*/tests.py")), 12, ALWAYS)
 def test_a_reference_passes_its_tests(path):
@@ -57,6 +58,7 @@ def test_a_reference_passes_its_tests(path):
 
 
 # `make test-all` runs `attn verify --tests`, which has all of them.
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.parametrize("path", by_content(IN_PYTORCH)[:2], ids=lambda path: path.name)
 def test_reference_tests_are_hardened(judge, challenges, path):

@@ -73,6 +73,7 @@ def _named(file: Path) -> str:
     return "/".join(file.relative_to(IMPL).parts[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", [pytest.param(id, marks=[pytest.mark.full] * (id not in FEW)) for id in SPREAD])
 def test_the_reference_and_every_right_file_are_accepted_there(id: str) -> None:
     folder = challenge(id)

@@ -91,6 +91,7 @@ def test_a_call_without_end_ends_the_program():
     assert caught.value.reason == "timeout"
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 def test_a_program_that_calls_too_often_is_over(monkeypatch):
     monkeypatch.setattr(module, "CALLS", 5)

@@ -211,6 +211,7 @@ def report(counterexamples: list[dict[str, Any]]) -> GradeReport:
     return GradeReport(checks=tuple(checks), printed="\x1f" * 65_536 + '"' * 65_536, **names)
 
 
+@pytest.mark.slow
 def test_a_report_is_never_larger_than_it_may_be():
     shown = {"args": {"x": [0] * 20_000}, "got": {"\x1b[31m" + "k" * 50: 1}}
     for count in (1, 3, 14):

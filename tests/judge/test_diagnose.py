@@ -186,6 +186,7 @@ def wrong(place: str, name: str, old: str = "", new: str = "") -> str:
     return source.replace(old, new)
 
 
+@pytest.mark.slow
 def test_two_mistakes_at_once_are_named_where_the_outputs_prove_the_pair() -> None:
     sdpa = bundled("attention/sdpa")
     scale = "1.0 / math.sqrt(q.shape[-1])"

@@ -164,6 +164,7 @@ def case(make):
 )
 
 
+@pytest.mark.slow
 def test_lists_of_tensors_of_unequal_length_go_in_and_come_out(tmp_path):
     assert accepted(tmp_path, RAGGED[1].replace("2 * part", "part + part"), *RAGGED)
     assert "values" in reasons(tmp_path, RAGGED[1].replace("2 * part", "3 * part"), *RAGGED)
@@ -230,6 +231,7 @@ def edge_reduced_once(make):
 )
 
 
+@pytest.mark.slow
 def test_functions_are_differentiated_through_and_callables_counted(tmp_path):
     assert accepted(tmp_path, CALLED[1].replace("[act", "list(act").replace("shards]", "shards)"), *CALLED)
     assert reasons(tmp_path, CALLED[1].replace("act(x @", "act(x.detach() @"), *CALLED) == {"gradient"}

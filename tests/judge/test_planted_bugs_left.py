@@ -60,6 +60,7 @@ def graded(folder, source: str, bugs=tuple(repair.wrong for repair in REPAIRS), 
     return with_repairs(grading, grading.run(), bugs, repairs)
 
 
+@pytest.mark.slow
 def test_whichever_are_mended_the_others_are_told_with_their_symptoms(folder):
     for left in (chosen for count in range(5) for chosen in combinations([repair.wrong for repair in REPAIRS], count)):
         report = graded(folder, with_bugs(*left))
@@ -69,6 +70,7 @@ def test_whichever_are_mended_the_others_are_told_with_their_symptoms(folder):
         assert report.accepted == (not left) and not report.diagnosis
 
 
+@pytest.mark.slow
 def test_code_that_mends_a_bug_in_its_own_way_counts_and_of_more_changes_what_shows_most_is_told(folder):
     own = "def scaled_sum(x, weight, scale=2.0):\n    return ((x + 1) @ weight) * 1.0\n"
     assert [bug.wrong for bug in graded(folder, own).repaired.left] == ["no-scale"]

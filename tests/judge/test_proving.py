@@ -66,6 +66,7 @@ def test_a_wrong_file_that_passes_and_a_right_one_that_fails_are_surprises_told_
     assert failed["message"].startswith("rejected on stream 0: matches-reference: ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rung", ["solved", pytest.param("hardened", marks=pytest.mark.full)])
 def test_what_is_said_of_earlier_proofs_changes_no_verdict(folder, rung):
     rounded = REFERENCE.replace("    return", "    if x.dtype.itemsize == 2: return x.sum(-1)\n    return")

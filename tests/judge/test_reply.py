@@ -102,6 +102,7 @@ def test_large_numbers_are_no_keys_of_dicts_and_an_outcome_has_only_so_many_part
             read_reply({**NOTHING, "outcomes": [{"tree": tree, "first": 0}]}, memoryview(b""), request())
 
 
+@pytest.mark.slow
 def test_an_honest_dict_of_large_numbers_crosses_and_tensors_and_dtypes_that_cannot_are_told_by_name(tmp_path):
     folder = write_challenge(tmp_path)
     for value, named in (

@@ -71,6 +71,7 @@ IN_FLOAT32 = "return ((x.float() * weight.float()).sum(-1) * scale).to(x.dtype)"
 LOST = "float64 lost digits ("
 
 
+@pytest.mark.slow
 def test_what_is_reached_and_accepted(folder):
     for source, rung, failing in (
         (body(RIGHT), "hardened", None),

@@ -94,6 +94,7 @@ def grade_when_there_is_a_judge(judge, request) -> GradeReport:
     pytest.fail("no zygote came back")
 
 
+@pytest.mark.slow
 def test_a_zygote_that_was_killed_is_replaced_and_no_file_is_blamed(own_judge, ask):
     assert own_judge.grade(ask(RIGHT)).verdict == "accepted"
     for moment_seconds in (0.0, 0.005, 0.02):
@@ -110,6 +111,7 @@ def test_a_zygote_that_was_killed_is_replaced_and_no_file_is_blamed(own_judge, a
     assert report.verdict == "accepted", "it is run again, and not rejected"
 
 
+@pytest.mark.slow
 def test_a_judge_that_was_killed_is_one_clear_line_and_one_that_is_closed_leaves_no_process(own_judge, ask):
     pid = own_judge._process.pid
     children = descendants(pid)

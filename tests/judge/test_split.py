@@ -52,6 +52,7 @@ def zygote_of(judge: Judge) -> int:
     return pid
 
 
+@pytest.mark.slow
 def test_the_zygote_has_nothing_of_the_judges_environment_and_streams(judge):
     zygote = zygote_of(judge)
     assert SECRET.encode() not in Path(f"/proc/{zygote}/environ").read_bytes()

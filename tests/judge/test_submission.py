@@ -57,6 +57,7 @@ def test_answers_come_in_order_and_a_question_after_an_early_end_gets_its_own():
     assert numbers([asked.run(request())]) == [sent + 1]
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 def test_a_worker_that_makes_it_wait_is_given_up_for_a_fresh_one(monkeypatch, zygote):
     monkeypatch.setattr(module, "PATIENCE_SECONDS", 0.2)

@@ -43,6 +43,7 @@ def named(engines: Engines, own: dict[str, str]) -> list[tuple[str, ...]]:
     return [blame.pieces for blame in climb(engines, own).blames]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", [pytest.param(id, marks=[pytest.mark.full] * (id not in FEW)) for id in BY_ID])
 def test_a_wrong_piece_is_named_among_references(engines: Engines, id: str) -> None:
     assert WRONG[id] in wrong_names(id)
@@ -59,6 +60,7 @@ def test_right_pieces_of_any_kind_make_an_engine_that_runs_right(engines: Engine
     assert [part.name for part in found.parts] == list(DAY)
 
 
+@pytest.mark.slow
 def test_two_wrong_pieces_are_both_named_and_a_right_one_beside_them_is_not(engines: Engines) -> None:
     own = {
         "adamw": submission("adamw", "wrong/amsgrad"),
@@ -79,6 +81,7 @@ def test_pieces_that_are_wrong_only_together_are_named_together(engines: Engines
     assert sorted(*named(engines, own)) == ["rms-norm", "rope"]
 
 
+@pytest.mark.slow
 def test_the_engine_of_references_differs_from_itself_nowhere_and_uses_every_piece(engines: Engines) -> None:
     assert engines.run({})[1] is None
     assert {part.name for part in engines.reference} == set(PARTS) == set(DAY)

@@ -48,6 +48,7 @@ def rms_norm(x, weight, eps=1e-6): return x
 FEW = ("hangs", "eats-memory", "exits", "is-no-python", "counts-forth-and-back")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.full] * (name not in FEW)) for name in HOSTILE])
 def test_a_hostile_piece_is_named_with_what_it_did(impatient: Engines, name: str) -> None:
     text, reason, says = HOSTILE[name]
@@ -71,6 +72,7 @@ def rms_norm(x, weight, eps=1e-6):
 """
 
 
+@pytest.mark.slow
 def test_a_piece_finds_its_reference_neither_on_disk_nor_in_its_engine(impatient: Engines) -> None:
     """A piece finds the references of others in its process, as text and functions, but never its own reference."""
     spy = "import torch\nopen(torch.__file__.split('/lib/')[0] + '/../impl/norms/rms-norm/reference.py')\n"

@@ -133,6 +133,7 @@ def test_times_are_learned_without_clicks_and_idle_hours(open_workspace: Open, m
     assert after.review_seconds == before.review_seconds == 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sessions", [10, pytest.param(200, marks=pytest.mark.full)])
 def test_one_session_of_any_speed_hardly_moves_the_forecast(tmp_path: Path, moving_clock: Clock, sessions: int) -> None:
     """The learner recalls as the forecast expects; the session is the day's list, each card shown equally long."""

@@ -407,6 +407,7 @@ def make_life(tmp_path_factory: Any, small_bank: Path, small_impl: Path, qa_card
     return lambda: Life(tmp_path_factory.mktemp("life"), small_bank, small_impl, qa_card)
 
 
+@pytest.mark.slow
 def test_stored_is_replayed_after_any_operation(make_life: Callable[[], Life]) -> None:
     quiet = settings(deadline=None, suppress_health_check=list(HealthCheck))
     run_state_machine_as_test(make_life, settings=settings(quiet, max_examples=EXAMPLES, stateful_step_count=20))

@@ -169,6 +169,7 @@ def asked_by_the_assistant(workspace: Workspace) -> list[str]:
     return [*([] if is_step or first is None else [first.card.id]), *asked_by(drill)]
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(before=acts, today=acts, chosen=choices)
 def test_everyone_serves_the_same_list_and_a_deleted_cache_gives_it_again(

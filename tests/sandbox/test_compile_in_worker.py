@@ -55,6 +55,7 @@ def test_a_kernel_compiles_where_there_are_no_namespaces() -> None:
     assert "landlock" in report["layers"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user; the other tests are that already")
 def test_a_kernel_compiles_for_an_ordinary_user(public_folder: Path) -> None:  # noqa: F811
     python, packages = interpreter(), Path(torch.__file__).parent.parent

@@ -5,8 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 CODE = """
 import torch
+import pytest
 from attncli.sandbox.compiler import postpone_compiler
 postpone_compiler()
 assert not hasattr(torch._dynamo, "__file__")
@@ -14,6 +17,7 @@ torch.testing.assert_close(torch.ones(1), torch.ones(1))
 """
 
 
+@pytest.mark.slow
 def test_the_first_comparison_works_while_the_compiler_is_postponed() -> None:
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", CODE], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

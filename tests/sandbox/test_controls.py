@@ -62,6 +62,7 @@ WORKING = {
 }
 
 
+@pytest.mark.slow
 def test_what_a_submission_may_do(load: Grade) -> None:
     for name, source in WORKING.items():
         assert verdict(load(source)) == ("loaded", ""), name

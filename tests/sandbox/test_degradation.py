@@ -45,6 +45,7 @@ def graded_without(missing: str, attacks: list[str]) -> dict[str, Any]:
 TO_ALL = ("namespaces", "landlock namespaces", "seccomp namespaces")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [pytest.param(name, marks=[pytest.mark.full] * (name in TO_ALL)) for name in OPEN])
 def test_without_a_layer_the_rest_holds_and_what_is_lost_is_said(missing: str) -> None:
     expected = ALWAYS | REFUSED | OPEN[missing]
@@ -57,7 +58,9 @@ def test_without_a_layer_the_rest_holds_and_what_is_lost_is_said(missing: str) -
     assert not (Path.home() / "hostile").exists()
 
 
-@pytest.mark.parametrize("bomb", ["bomb", pytest.param("bomb-in-a-thread", marks=pytest.mark.full)])
+@pytest.mark.slow
+@pytest.mark.full
+@pytest.mark.parametrize("bomb", ["bomb", "bomb-in-a-thread"])
 def test_without_seccomp_a_fork_bomb_is_ended_and_nothing_of_it_is_left(bomb: str) -> None:
     report = graded_without("seccomp", [bomb, "sound"])
     # The kernel's own limit does not bind root: there it is the watch that ends it. Else each copy of the worker

@@ -281,6 +281,7 @@ print(len(types), before[1:])
 """
 
 
+@pytest.mark.slow
 def test_blocks_and_values_say_of_themselves_what_they_said() -> None:
     run = subprocess.run([sys.executable, "-W", "ignore", "-c", DESCRIBED], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr

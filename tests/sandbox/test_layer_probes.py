@@ -69,6 +69,7 @@ def test_a_sandbox_in_which_torch_fails_is_no_sandbox(monkeypatch: pytest.Monkey
         zygote.ready()
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 def test_a_python_that_cannot_be_read_inside_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     import colorsys
@@ -82,6 +83,7 @@ def test_a_python_that_cannot_be_read_inside_is_found_out(monkeypatch: pytest.Mo
     assert launch.withheld_folders()
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 def test_describe_tells_the_layers_or_why_there_is_no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
     found = describe()
@@ -92,6 +94,7 @@ def test_describe_tells_the_layers_or_why_there_is_no_sandbox(monkeypatch: pytes
     assert found["available"] is False and "use WSL" in found["notes"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 def test_an_ungranted_path_is_no_reason_for_a_missing_landlock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ruleset, ungranted = landlock.build([tmp_path / "gone"], [])

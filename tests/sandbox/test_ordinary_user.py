@@ -43,6 +43,7 @@ def public_folder() -> Iterator[Path]:
         yield folder
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user; the other tests are that already")
 def test_an_ordinary_user_has_every_layer_and_a_limit_of_threads(public_folder: Path) -> None:
     python, packages = interpreter(), Path(torch.__file__).parent.parent

@@ -113,6 +113,7 @@ entries = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(st.one_of(json_values, st.lists(entries, max_size=3)), st.binary(max_size=64))
 def test_a_malformed_table_raises_tree_error_before_it_allocates(table, payload):

@@ -131,6 +131,7 @@ for devices.gpu_is_seen in (lambda patterns: True, lambda patterns: False):
 """
 
 
+@pytest.mark.slow
 def test_beside_a_gpu_the_zygote_runs_no_backward_pass() -> None:
     """The first pass asks for GPUs and starts a thread for each: no worker could be forked, nor CUDA start in one."""
     done = alone(WARM_UP_BESIDE_A_GPU)
@@ -160,6 +161,7 @@ for seen in (False, True):
 """
 
 
+@pytest.mark.slow
 def test_a_worker_on_the_cpu_asks_for_gpus_before_the_submission_without_a_word() -> None:
     done = alone(FIND_NO_GPU_BESIDE_ONE)
     assert done.returncode == 0 and done.stdout == "True ''\n"

@@ -40,6 +40,7 @@ def test_workers_do_not_see_each_other(zygote: ZygoteClient) -> None:
     assert said.startswith("NameError")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("capability", ["avx2", pytest.param("default", marks=pytest.mark.full)])
 def test_sixteen_bits_convert_on_an_older_processor_too(capability: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Torch reads the processor's features from /proc at the first conversion; a worker may not read that."""
@@ -154,6 +155,7 @@ def _ends(pid: int) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_a_worker_asked_for_ahead_is_the_next_one_and_ends_with_its_zygote() -> None:
     with ZygoteClient.start() as zygote:
         zygote.prepare(MEMORY_MIB)

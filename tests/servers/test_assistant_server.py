@@ -176,6 +176,7 @@ async def test_a_real_client_drives_a_review_and_a_grading(home: Path, tmp_path:
     assert kinds == ["review", "start", "attempt", "attempt"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
 @pytest.mark.parametrize("asks", [pytest.param(0, marks=pytest.mark.full), 1])
 def test_ctrl_c_ends_it_at_once_though_it_waits_for_input(home: Path, asks: int) -> None:
@@ -198,6 +199,7 @@ def test_ctrl_c_ends_it_at_once_though_it_waits_for_input(home: Path, asks: int)
     assert process.stderr.read() == "attn: interrupted; everything recorded so far is kept\n"
 
 
+@pytest.mark.slow
 def test_lines_that_are_no_protocol_are_survived(home: Path) -> None:
     typed = b'nonsense\n{"a": 1}\n\xff\n[]\n'
     done = subprocess.run([*ATTN, "--home", str(home), "mcp"], input=typed, capture_output=True, timeout=60)

@@ -222,6 +222,7 @@ async def test_the_apps_end_with_the_program_however_it_ends(served: Any, how: s
         assert process.stderr.read() == ("attn: interrupted; everything recorded so far is kept\n" if code else "")
 
 
+@pytest.mark.slow
 def test_strangers_that_do_not_finish_their_requests_keep_nobody_out(served: Any) -> None:
     process, url = served
     port = URL(url).port

@@ -169,6 +169,7 @@ def test_an_answer_counts_where_it_is_one(tmp_path: Path, room: Path) -> None:
         assert (sum(len(card.answers) for card, _note in cards), lost_reviews) == counts, change
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.data())
 def test_flipped_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:

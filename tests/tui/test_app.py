@@ -38,6 +38,7 @@ from moved_clock import Clock
 from .conftest import BANK, MakeApp, press, running, shown
 
 
+@pytest.mark.slow
 async def test_every_screen_is_one_key_from_home_and_escape_leads_back_and_q_quits(make_app: MakeApp) -> None:
     screens = {"r": ReviewScreen, "d": DrillScreen, "c": ChallengesScreen, "s": StatsScreen, "ｓ": StatsScreen}
     screens |= {"？": HelpScreen, "fullwidth_question_mark": HelpScreen, "slash": SearchScreen, "enter": ReviewScreen}
@@ -121,6 +122,7 @@ async def test_a_small_terminal_gets_a_friendly_line_alone_and_recovers(make_app
         assert shown(app) == before
 
 
+@pytest.mark.slow
 async def test_help_names_the_keys_of_the_screen_below_once_and_as_they_are_written_on_them(make_app: MakeApp) -> None:
     async with running(make_app("review"), (80, 40)) as (app, pilot):
         text = await press(pilot, "space", "question_mark")
@@ -178,6 +180,7 @@ async def test_the_way_back_is_named_however_narrow_the_line_is(make_app: MakeAp
             assert line.startswith(" ? Help ") or free < len("Help ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", ["zh", pytest.param("en", marks=pytest.mark.full)])
 async def test_no_line_is_wider_than_the_terminal(make_app: MakeApp, lang: Lang) -> None:
     async with running(make_app(lang=lang), (60, 18)) as (app, pilot):

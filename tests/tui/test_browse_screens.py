@@ -16,6 +16,7 @@ from attncli.tui.widgets.basics import PassingField
 from .conftest import MakeApp, press, running, shown, until
 
 
+@pytest.mark.slow
 async def test_flag_tag_and_note_are_put_on_a_card_and_shown_in_lists(make_app: MakeApp) -> None:
     async with running(make_app("search"), (100, 40)) as (app, pilot):
         await press(pilot, *"saturate", "enter", "enter")
@@ -170,6 +171,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question_first", [True, pytest.param(False, marks=pytest.mark.full)])
 async def test_a_card_that_is_looked_up_tells_what_is_right_once(make_app: MakeApp, question_first: bool) -> None:
     async with running(make_app(), (100, 60)) as (app, pilot):

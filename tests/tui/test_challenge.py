@@ -125,6 +125,7 @@ async def test_the_list_shows_track_level_and_standing_of_a_track_alone_with_t(m
         assert ids and all((bundled_impl() / "attention" / id).is_dir() for id in ids)
 
 
+@pytest.mark.slow
 async def test_words_narrow_the_list_in_both_languages_and_enter_opens_the_first(make_app: MakeApp) -> None:
     async with running(make_app("challenges")) as (app, pilot):
         rows = app.screen.query_one(Rows)
@@ -143,6 +144,7 @@ async def test_words_narrow_the_list_in_both_languages_and_enter_opens_the_first
             assert rows.option_count > 90 and "is:new" not in shown(app)
 
 
+@pytest.mark.slow
 async def test_the_statement_folds_what_production_asks_for_until_x_or_a_click(make_app: MakeApp) -> None:
     app, folded = opened(make_app), "any memory layout"
     async with app.run_test(size=(100, 120)) as pilot:
@@ -234,6 +236,7 @@ async def test_a_rejection_shows_checks_counterexample_and_mistake_and_is_record
         assert isinstance(app.screen, CardScreen) and app.screen.card_id == "att-02", "it explains the mistake"
 
 
+@pytest.mark.slow
 async def test_what_explains_most_comes_first(make_app: MakeApp) -> None:
     said = "line 4: F.scaled_dot_product_attention is not allowed here"
     forbidden = {"name": "forbidden", "status": "fail", "required": True, "reason": "forbidden", "message": said}
@@ -250,6 +253,7 @@ async def test_what_explains_most_comes_first(make_app: MakeApp) -> None:
         assert "有两个轴互换了。" in await press(pilot, "l")
 
 
+@pytest.mark.slow
 async def test_an_accepted_solution_says_on_which_inputs_and_when_it_comes_back(make_app: MakeApp) -> None:
     app = write_solution(opened(make_app, lambda: {**ACCEPTED, "rung": "hardened", "seed": 3}))
     async with running(app, (120, 40)) as (_, pilot):
@@ -296,6 +300,7 @@ async def test_a_judge_that_fails_is_said_and_not_recorded(make_app: MakeApp) ->
         assert not list(app.workspace.store.log.of_kind(RowKind.ATTEMPT))
 
 
+@pytest.mark.slow
 async def test_tab_and_x_turn_between_statement_and_report(make_app: MakeApp) -> None:
     async with running(write_solution(opened(make_app))) as (app, pilot):
         await pilot.press("tab")
@@ -316,6 +321,7 @@ async def test_c_says_where_no_card_explains_it(make_app: MakeApp, tmp_path: Pat
         assert any("No card explains" in note.message for note in app._notifications)
 
 
+@pytest.mark.slow
 async def test_hints_come_one_by_one_and_the_reference_after_yes_and_all_are_recorded(make_app: MakeApp) -> None:
     app = opened(make_app)
     log = app.workspace.store.log
@@ -346,6 +352,7 @@ async def test_in_chinese_the_judges_sentences_are_chinese_and_the_place_is_name
         assert "sdpa.py:7，sdpa 内：raise ValueError('')" in text and "\x1b" not in text
 
 
+@pytest.mark.slow
 async def test_once_accepted_f_examines_the_file_on_inputs_that_it_has_not_seen(make_app: MakeApp) -> None:
     skipped = {"name": "device", "status": "skipped", "required": True, "message": "cannot be proved"}
     told = {"seed": 6, "checks": [skipped], "device_note": "run on the CPU"}
@@ -390,6 +397,7 @@ async def test_an_accepted_solution_is_followed_by_questions_whose_answers_open(
         assert first in shown(app)
 
 
+@pytest.mark.slow
 async def test_n_opens_the_next_unsolved_challenge_and_what_was_solved_before_still_shows(make_app: MakeApp) -> None:
     async with running(opened_own(make_app), (100, 60)) as (app, pilot):
         await pilot.press("n")

@@ -56,6 +56,7 @@ async def test_nothing_acts_behind_a_screen_that_is_covered_but_leaving(make_app
         assert app._exit
 
 
+@pytest.mark.slow
 async def test_typing_goes_on_where_it_was_after_the_terminal_was_too_small(make_app: MakeApp) -> None:
     async with running(make_app("search"), LARGE) as (app, pilot):
         await pilot.press(*"head")

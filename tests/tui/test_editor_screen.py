@@ -94,6 +94,7 @@ async def test_what_is_typed_is_saved_meanwhile(make_app: MakeApp, monkeypatch: 
         assert await noted(pilot, "sdpa.py")
 
 
+@pytest.mark.slow
 async def test_ctrl_g_saves_and_grades(make_app: MakeApp) -> None:
     async with in_editor(make_app, "def sdpa(): ...\n", size=(120, 40)) as (app, pilot):
         app.screen.query_one(TextArea).text = "def sdpa(q, k, v): return v\n"
@@ -111,6 +112,7 @@ async def test_what_another_editor_wrote_meanwhile_is_kept_beside(make_app: Make
         assert file_of(app).with_name("sdpa.other-1.py").read_text(encoding="utf-8") == "theirs\n"
 
 
+@pytest.mark.slow
 async def test_a_page_or_terminal_that_goes_away_or_ctrl_q_costs_nothing_that_was_typed(make_app: MakeApp) -> None:
     async with in_editor(make_app, "before\n") as (app, pilot):
         await pilot.press("#")

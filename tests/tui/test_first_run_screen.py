@@ -54,6 +54,7 @@ async def test_escape_skips_it_and_it_does_not_come_again(make_app: MakeApp, key
     assert not is_first_run(app.workspace)
 
 
+@pytest.mark.slow
 async def test_a_wrong_date_is_told_below_the_field_and_words_are_shown_back(make_app: MakeApp) -> None:
     app = make_app("first-run")
     keys = {"-": "minus", "/": "slash", " ": "space"}

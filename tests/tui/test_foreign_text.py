@@ -86,6 +86,7 @@ async def test_home_names_the_bank_that_was_left_out_and_toasts_are_text(make_ap
         assert "[/x] [bold" in text and "[/y]" in text
 
 
+@pytest.mark.slow
 async def test_a_review_of_every_kind_of_card_shows_text_alone(make_app: MakeApp) -> None:
     async with running(make_app("review", lang="zh", topic="zz"), SIZE) as (app, pilot):
         for key in ("question_mark", "escape", "ctrl+p", "escape"):
@@ -102,6 +103,7 @@ async def test_a_review_of_every_kind_of_card_shows_text_alone(make_app: MakeApp
         assert app.is_running
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.full)])
 async def test_a_hostile_card_is_found_and_shown_whole(make_app: MakeApp, lang: Lang) -> None:
     async with running(make_app("search", lang=lang), (80, 100)) as (app, pilot):
@@ -118,6 +120,7 @@ async def test_a_hostile_card_is_found_and_shown_whole(make_app: MakeApp, lang: 
         assert MARKUP in assert_harmless(app)
 
 
+@pytest.mark.slow
 async def test_a_hostile_challenge_and_its_report_are_shown_as_text(make_app: MakeApp) -> None:
     report = json.loads((BANKS.parent / "hostile_report.json").read_text(encoding="utf-8"))
     async with running(make_app("challenges", lang="zh"), (80, 80)) as (app, pilot):

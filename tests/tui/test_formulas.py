@@ -149,6 +149,7 @@ def formulas_in(text: str) -> Iterator[tuple[str, bool]]:
             yield match["inline"], False
 
 
+@pytest.mark.slow
 def test_every_formula_is_shown_as_one() -> None:
     files = [*bundled_quizbank().glob("*.yaml"), *bundled_impl().glob("*/*/challenge.yaml")]
     documents = [yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader) for path in files]

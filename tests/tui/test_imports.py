@@ -59,6 +59,7 @@ def test_no_screen_loads_torch_and_all_of_them_fit_the_memory_budget(tmp_path: P
     assert found["peak_mib"] <= BUDGET_MIB
 
 
+@pytest.mark.slow
 def test_once_the_bank_is_indexed_the_first_frame_waits_for_nothing_heavy(tmp_path: Path) -> None:
     driven(tmp_path)
     first = set(driven(tmp_path)["first"])

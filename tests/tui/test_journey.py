@@ -42,6 +42,7 @@ def standing(app: AttnApp) -> tuple[str, int]:
     return found.standing, found.fixed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "lang"), [pytest.param(*case, marks=[] if case == QUICK else pytest.mark.full) for case in CASES]
 )

@@ -118,6 +118,7 @@ async def answer(pilot: Pilot[None], app: AttnApp) -> None:
         await press(pilot, "space", "2")
 
 
+@pytest.mark.slow
 async def test_a_whole_interview_by_keyboard(room: MakeRoom, verdict: list[str]) -> None:
     app = room()
     verdict += ["accepted", "rejected", "rejected"]
@@ -196,6 +197,7 @@ async def test_when_the_time_is_up_it_is_said_once_and_the_next_part_follows(roo
         assert interview_of(app).state.settled[0].points == (0,)
 
 
+@pytest.mark.slow
 async def test_skip_next_part_undo_and_end(room: MakeRoom) -> None:
     async with running(room(lang="zh")) as (app, pilot):
         await press(pilot, "enter", "u")
@@ -281,6 +283,7 @@ async def test_without_a_judge_whoever_looks_says_what_it_came_to(room: MakeRoom
         assert list(app.workspace.store.log.of_kind(mock_log.RowKind.ATTEMPT)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("verdict")
 async def test_a_draft_is_tested_and_repaired_by_keyboard(room: MakeRoom, monkeypatch: pytest.MonkeyPatch) -> None:
     app = room()
@@ -310,6 +313,7 @@ async def test_a_draft_is_tested_and_repaired_by_keyboard(room: MakeRoom, monkey
         assert all(part in text for part in ("AI-assisted", "Tests: 1 of 1", "Repair: 0 of 1"))
 
 
+@pytest.mark.slow
 async def test_code_is_written_while_the_clock_goes_on(room: MakeRoom, clock: Clock, verdict: list[str]) -> None:
     app = room()
     verdict.append("rejected")

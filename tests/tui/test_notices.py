@@ -13,6 +13,7 @@ KEY_BAR = 1
 SCREENS = ["review", "drill", "mock", "quiz", "add-card", "search", "challenges", "stats", "settings"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), pytest.param((120, 40), marks=pytest.mark.full)])
 async def test_a_notice_covers_no_text(make_app: MakeApp, size: tuple[int, int]) -> None:
     async with running(make_app("review"), size, notifications=True) as (app, pilot):
@@ -29,6 +30,7 @@ async def test_a_notice_covers_no_text(make_app: MakeApp, size: tuple[int, int])
             app.clear_notifications()
 
 
+@pytest.mark.slow
 async def test_a_key_has_its_notices_which_take_the_place_of_those_before(make_app: MakeApp) -> None:
     async with running(make_app("review"), notifications=True) as (app, pilot):
         for key in ("minus", "u", "minus", "u"):

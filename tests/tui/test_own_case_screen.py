@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from attncli.domain.grade_report import BothAnswers, Counterexample, read
 from attncli.errors import JudgeFailed
 from attncli.i18n import Localised, quoted
@@ -41,6 +43,7 @@ def opened(make_app: MakeApp, answers: BothAnswers | JudgeFailed = DIFFER, **opt
     return app, judge
 
 
+@pytest.mark.slow
 async def test_both_answers_stand_beside_each_other_in_both_languages(make_app: MakeApp) -> None:
     app, judge = opened(make_app)
     async with app.run_test(size=(80, 24)) as pilot:

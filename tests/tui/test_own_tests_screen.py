@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from attncli.domain.tests_report import Caught, FalseAlarm, OwnTestsReport, Survivor, TimedTest
 from attncli.errors import JudgeFailed
 from attncli.i18n import quoted
@@ -67,6 +69,7 @@ def written(app: AttnApp) -> Path:
     return file
 
 
+@pytest.mark.slow
 async def test_a_run_shows_what_is_caught_in_both_languages_and_is_recorded(make_app: MakeApp) -> None:
     app, judge = opened(make_app)
     file = written(app)

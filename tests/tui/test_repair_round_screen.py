@@ -17,6 +17,7 @@ HALF = {**REJECTED, "diagnosis": [], "repaired": {"of": 2, "done": 1, "left": LE
 WHOLE = {**ACCEPTED, "rung": "hardened", "repaired": {"of": 2, "done": 2, "left": []}}
 
 
+@pytest.mark.slow
 async def test_r_asks_how_many_and_hands_out_a_file_with_so_many_bugs(make_app: MakeApp) -> None:
     async with running(opened(make_app)) as (app, pilot):
         assert "Or press r for a repair round" in shown(app) and "Esc" in shown(app), "no other key is pushed out"
@@ -32,6 +33,7 @@ async def test_r_asks_how_many_and_hands_out_a_file_with_so_many_bugs(make_app: 
         assert "找出 3 处错误" in await press(pilot, "l")
 
 
+@pytest.mark.slow
 async def test_a_round_is_there_again_after_leaving_it_and_the_own_solution_beside_it(make_app: MakeApp) -> None:
     app = opened(make_app, lambda: {**WHOLE, "repaired": None})
     write_solution(app, "mine\n")
@@ -61,6 +63,7 @@ async def test_a_round_is_there_again_after_leaving_it_and_the_own_solution_besi
         assert "Find 1 bug" in shown(app) and (folder / "sdpa.py").read_text(encoding="utf-8") == "mine\n"
 
 
+@pytest.mark.slow
 async def test_the_report_says_how_many_are_repaired_and_what_shows_of_the_others(make_app: MakeApp) -> None:
     outcomes = [HALF, WHOLE]
     async with running(opened(make_app, lambda: outcomes.pop(0), lang="zh"), (120, 60)) as (app, pilot):
@@ -86,6 +89,7 @@ async def test_a_challenge_without_rounds_does_not_offer_the_key_and_says_so(mak
         assert await noted(pilot, "没有排错环节") and isinstance(app.screen, ChallengeScreen)
 
 
+@pytest.mark.slow
 async def test_b_hands_out_a_wrong_solution_beside_the_own_one_with_its_symptom(make_app: MakeApp) -> None:
     app = opened(make_app)
     write_solution(app, "mine\n")

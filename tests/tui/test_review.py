@@ -237,6 +237,7 @@ async def test_blanks_accept_equal_formulas_in_their_order_and_each_is_marked(ma
         assert "2 项中对 1 项" in text and "第 1 空 ✗" in text and "第 2 空 ✓" in text
 
 
+@pytest.mark.slow
 async def test_items_are_moved_into_order_and_a_wrong_order_is_told_with_a_right_one(make_app: MakeApp) -> None:
     async with reviewing(make_app, "ordering") as (pilot, screen):
         wanted = right_answer_to(asked(screen).card).places

@@ -329,6 +329,7 @@ async def test_the_same_grading_is_told_and_kept_alike(
     assert bool(told) == (name != "solved")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", ["zh", pytest.param("en", marks=pytest.mark.full)])
 async def test_mock_interviews_are_alike(
     make_app: MakeApp, open_other: OpenOther, capsys: Captured, lang: Lang

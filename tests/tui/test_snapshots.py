@@ -123,6 +123,7 @@ def in_turn(number: int, name: str, lang: Lang) -> Any:
     return pytest.param(name, lang, id=f"{name}-{lang}", marks=[pytest.mark.full] * (lang != LANGS[number % 2]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "lang"), [in_turn(number, name, lang) for number, name in enumerate(VIEWS) for lang in LANGS]
 )

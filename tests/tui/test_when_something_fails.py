@@ -108,6 +108,7 @@ async def test_a_lock_keeps_the_card_and_the_key_works_when_it_is_gone(make_app:
         assert screen.workspace.store.log.of_kind(RowKind.REVIEW)[-1].rating is Rating.EASY
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "lang", "said"),
     [

@@ -191,6 +191,7 @@ def branch(x: Tensor, matrices: list[Tensor], deviation: Callable[[int, int], fl
     return x + scale * times(times(layer_norm(x, (width,)), matrices[4]).relu(), matrices[5])
 
 
+@pytest.mark.slow
 def test_norm_09_how_large_the_stream_grows() -> None:
     says("norm-09", "at about 25 with Xavier, 6 with std 0.02, 3 with", "用 Xavier 约 25，std 0.02 约 6")
     kinds: list[tuple[Callable[[int, int], float], float, float]] = [

@@ -123,6 +123,7 @@ def test_a_wrong_kernel_is_one_failed_row(gpu, monkeypatch, kernel, reason) -> N
     assert reason in row.line()
 
 
+@pytest.mark.slow
 def test_without_a_gpu_it_says_so(tmp_path: Path) -> None:
     environment = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
     command = [sys.executable, str(PROGRAM), "--out", str(tmp_path)]

@@ -125,6 +125,7 @@ def test_values_are_those_of_the_reference(folder: Path, check: str) -> None:
             put(question, folder)
 
 
+@pytest.mark.slow
 @each(folder for folder in FOLDERS if differentiable(folder))
 @pytest.mark.parametrize("check", DRAWN)
 def test_gradients_are_those_of_the_reference(folder: Path, check: str) -> None:
