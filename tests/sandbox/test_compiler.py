@@ -9,7 +9,6 @@ import pytest
 
 CODE = """
 import torch
-import pytest
 from attncli.sandbox.compiler import postpone_compiler
 postpone_compiler()
 assert not hasattr(torch._dynamo, "__file__")
