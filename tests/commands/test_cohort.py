@@ -70,7 +70,7 @@ def honest(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.sandbox
-def test_a_class_is_graded_kept_and_told_in_every_form(attn: Attn, honest: Path, tmp_path: Path) -> None:
+def test_a_class_is_graded_and_nothing_is_recorded(attn: Attn, honest: Path) -> None:
     first = attn("cohort", honest, "--json", "--jobs", "1")
     assert (first.code, first.err) == (0, "")
     report = json.loads(first.out)
@@ -79,8 +79,14 @@ def test_a_class_is_graded_kept_and_told_in_every_form(attn: Attn, honest: Path,
     assert "process" in report["sandbox"][0]["layers"]
     assert [(row["path"], row["detail"]) for row in report["left_out"]] == [("eve/causal_mask.py", "causal-mask")]
     assert [(row["challenge"], row["learners"]) for row in report["similar"]] == [("rms-norm", ["eve", "李雷"])]
-    assert all(row["standing"] == "new" for row in attn("challenges", "--json").json), "nothing is recorded"
-    results = honest / ".attn-cohort" / "results.jsonl"
+    assert all(row["standing"] == "new" for row in attn("challenges", "--json").json)
+
+
+@pytest.mark.full
+@pytest.mark.sandbox
+def test_results_are_kept_and_told_in_every_form(attn: Attn, honest: Path, tmp_path: Path) -> None:
+    first = attn("cohort", honest, "--json", "--jobs", "1").out
+    seed, results = json.loads(first)["seed"], honest / ".attn-cohort" / "results.jsonl"
     kept = results.read_bytes()
     for name in ("r.csv", "r.html"):
         done = attn("cohort", honest, "-o", tmp_path / name)
@@ -88,12 +94,12 @@ def test_a_class_is_graded_kept_and_told_in_every_form(attn: Attn, honest: Path,
     assert results.read_bytes() == kept
     rows = list(csv.DictReader(io.StringIO((tmp_path / "r.csv").read_text(encoding="utf-8"))))
     assert [row["rung"] for row in rows] == ["none", "hardened", "hardened", "hardened", ""]
-    assert {row["seed"] for row in rows} == {str(report["seed"])}
-    assert f"seed {report['seed']}," in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert {row["seed"] for row in rows} == {str(seed)}
+    assert f"seed {seed}," in (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "相似的提交" in attn("cohort", honest, "--lang", "zh").out
     results.unlink()
-    again = attn("cohort", honest, "-o", tmp_path / "r.json", "--jobs", "2", "--seed", report["seed"])
-    assert again.code == 0 and (tmp_path / "r.json").read_text(encoding="utf-8") == first.out
+    again = attn("cohort", honest, "-o", tmp_path / "r.json", "--jobs", "2", "--seed", seed)
+    assert again.code == 0 and (tmp_path / "r.json").read_text(encoding="utf-8") == first
 
 
 @pytest.mark.full

@@ -60,7 +60,7 @@ def test_a_reference_passes_its_tests(path):
 # `make test-all` runs `attn verify --tests`, which has all of them.
 @pytest.mark.slow
 @pytest.mark.sandbox
-@pytest.mark.parametrize("path", by_content(IN_PYTORCH)[:2], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", by_content(IN_PYTORCH)[:1], ids=lambda path: path.name)
 def test_reference_tests_are_hardened(judge, challenges, path):
     challenge = challenges[path.name]
     options = GradeOptions(timeout_seconds=VERIFY_SECONDS)

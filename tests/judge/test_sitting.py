@@ -94,6 +94,7 @@ def grade_when_there_is_a_judge(judge, request) -> GradeReport:
     pytest.fail("no zygote came back")
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_zygote_that_was_killed_is_replaced_and_no_file_is_blamed(own_judge, ask):
     assert own_judge.grade(ask(RIGHT)).verdict == "accepted"

@@ -35,16 +35,13 @@ WRONG = {
 }
 
 
-# One that shows in another way than by a wrong number.
-FEW = ("speculative-sampling",)
-
-
 def named(engines: Engines, own: dict[str, str]) -> list[tuple[str, ...]]:
     return [blame.pieces for blame in climb(engines, own).blames]
 
 
+@pytest.mark.full
 @pytest.mark.slow
-@pytest.mark.parametrize("id", [pytest.param(id, marks=[pytest.mark.full] * (id not in FEW)) for id in BY_ID])
+@pytest.mark.parametrize("id", BY_ID)
 def test_a_wrong_piece_is_named_among_references(engines: Engines, id: str) -> None:
     assert WRONG[id] in wrong_names(id)
     assert named(engines, {id: submission(id, f"wrong/{WRONG[id]}")}) == [(id,)]
