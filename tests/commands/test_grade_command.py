@@ -267,7 +267,7 @@ def test_a_round_is_graded_bug_by_bug_and_counts_apart(attn, tmp_path):
     assert "undone: the repair of sdpa" in attn("undo")[1]
 
 
-def tests_standing(attn) -> str:
+def standing_of_tests(attn) -> str:
     return {found["id"]: found["tests"] for found in attn("challenges", "--json").json}["causal-mask"]
 
 
@@ -288,7 +288,7 @@ def test_tests_go_from_an_empty_file_to_the_reference(attn):
     code, out, _ = attn("hint", "causal-mask", "--tests")
     assert (code, out.startswith("Hint 1 of ")) == (0, True)
     assert attn("hint", "causal-mask", "--tests")[1].startswith("Hint 2 of ")
-    assert tests_standing(attn) == "tried"
+    assert standing_of_tests(attn) == "tried"
     code, reference, _ = attn("solution", "causal-mask", "--tests")
     assert (code, "def test_" in reference) == (0, True)
     file.write_text(reference)
@@ -296,6 +296,6 @@ def test_tests_go_from_an_empty_file_to_the_reference(attn):
     report = json.loads(out)
     assert (code, report["rung"], report["false_alarms"]) == (0, "hardened", [])
     assert "survived" not in report
-    assert tests_standing(attn) == "hardened"
+    assert standing_of_tests(attn) == "hardened"
     assert attn("undo")[0] == 0
-    assert tests_standing(attn) == "tried"
+    assert standing_of_tests(attn) == "tried"
