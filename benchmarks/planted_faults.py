@@ -2,7 +2,7 @@
 
     python benchmarks/planted_faults.py                       120 faults, drawn with seed 1
     python benchmarks/planted_faults.py --seed 2 --faults 10
-    python benchmarks/planted_faults.py --skip 40         go on after the first 40
+    python benchmarks/planted_faults.py --skip 40                 go on after the first 40
     python benchmarks/planted_faults.py --tests ../before     with the tests of another checkout
 
 A fault changes an operator, a number, a boundary or a negation inside a function. The tests of the module run first,

@@ -1,6 +1,7 @@
 """The table of checks: the method, cases, number of cases, rung and prerequisites of each.
 
-To add a check, add a row and a purpose here, and a question in `judge/questions.py` unless its `kind` exists.
+To add a check, add a row and a purpose here, and a question in `judge/questions.py` unless its `kind` exists; one
+that asks about edge cases needs a line in `judge/exam.py` (`_edge_kinds`).
 """
 
 from __future__ import annotations

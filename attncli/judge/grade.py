@@ -276,8 +276,9 @@ class Grading:
         return result_of(*found), tried + found[0] + 1
 
     def _shared(self, questions: list[T]) -> list[T]:
-        """Return the questions of this grading's share, at least one; not one column of those that come in rows."""
+        """Return the questions of this grading's share, at least one."""
         first, of = self.share
+        # Edge cases come in rows, a profile a column: the share moves on by one each row, to see every profile.
         return [question for k, question in enumerate(questions) if (k + k // of) % of == first] or questions[:1]
 
     def _is_asked(self, edge: EdgeQuestion, name: str) -> bool:

@@ -25,7 +25,7 @@ from attncli.sandbox.devices import CPU
 
 # Exams are kept until all files have taken them, at 1 to 40 MiB each: more at once would cost more than they save.
 STREAMS_AT_ONCE = 20
-# In a sample, the reference and each right solution are asked every third question of a check, one after the other.
+# In a sample, the reference and the right solutions take turns: each is asked every third question of a check.
 SHARES = 3
 QUICK = GradeOptions(rung="hardened", quick=True)
 # The checks that are the same on every stream.

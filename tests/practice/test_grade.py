@@ -48,7 +48,15 @@ BUILDS = {
 WITHOUT, WITH_CUDA, *_ = BUILDS
 FOLDER = bundled_impl() / "attention" / "softmax-stable"
 PATIENCE_SECONDS = 20
-SPEC = {"id": "softmax-stable", "version": 1, "entry": ["softmax"], "required": ["loads", "matches-reference"]}
+SPEC = {
+    "id": "softmax-stable",
+    "version": 1,
+    "entry": ["softmax"],
+    "required": ["loads", "matches-reference"],
+    "badges": [],
+    "forbidden": [],
+    "cards": [],
+}
 
 
 @pytest.fixture
@@ -205,9 +213,6 @@ def test_both_answers_are_given_to_any_text(workspace: Workspace, tried: Callabl
     found = tried("print('of the text') or 3")
     assert found.same is False and found.shown is not None and found.shown.first_wrong_index is not None
     assert workspace.store.log.length() == rows, "nothing is recorded"
-
-
-SPEC |= dict[str, Any](badges=[], forbidden=[], cards=[])
 
 
 def request(source: str) -> GradeRequest:
