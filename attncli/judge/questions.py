@@ -200,8 +200,11 @@ class Gradients(Values):
             expected = self.expectation.truth.gradients[position]
             native = expected.to(self.case.inputs[k].value.dtype)
             mismatch = compare(expected, native, actual.gradients[position], self._rules(position))
-            name = self._folder.names(self.case).get(k, f"input {k}")
-            yield mismatch and replace(mismatch, path=("gradient", name))
+            yield mismatch and replace(mismatch, path=("gradient", self._names.get(k, f"input {k}")))
+
+    @cached_property
+    def _names(self) -> dict[int, str]:
+        return self._folder.names(self.case)
 
     @cached_property
     def _floors(self) -> list[float]:
@@ -252,6 +255,8 @@ class Purity:
     @cached_property
     def without_graph(self) -> Request | None:
         """A request with gradients for the inputs in WITHOUT_GRAPH, on whose graph nothing may depend; or None."""
+        if not self._folder.facts.without_graph:
+            return None
         names = self._folder.names(self.case)
         asking = [k for k, item in enumerate(self.case.inputs) if item.grad and item.follow]
         chosen = [k for k in asking if names.get(k) in self._folder.facts.without_graph]

@@ -391,13 +391,18 @@ class GradientExpectation(Expectation):
         term of the backward pass, over the input. The terms matter: LayerNorm of a row of one number has the gradient
         0, made of terms that are 1/√ε times the cotangent.
         """
-        inputs, outcomes = self.case.inputs, self.truth.outcomes
-        parts = [Handle(step, tuple(path)).found_in(outcomes) for step, path, _ in self.cotangents]
+        vector, terms, sizes = self._sizes
+        others = max((size for k, size in sizes.items() if k != leaf and self.case.inputs[k].follow), default=0.0)
+        return max(vector, vector * others, terms / max(sizes[leaf], SMALLEST_INPUT))
+
+    @cached_property
+    def _sizes(self) -> tuple[float, float, dict[int, float]]:
+        """Return the largest value of the cotangents, of the gradient terms times a leaf, and of each input."""
+        parts = [Handle(step, tuple(path)).found_in(self.truth.outcomes) for step, path, _ in self.cotangents]
         most = max((largest(part) for part in parts), default=0.0)
         vector = max((largest(v) for _, _, v in self.cotangents), default=0.0)
-        others = max((largest(i.value) for k, i in enumerate(inputs) if k != leaf and i.follow), default=0.0)
-        terms = max([vector * most, *self._terms])
-        return max(vector, vector * others, terms / max(largest(inputs[leaf].value), SMALLEST_INPUT))
+        sizes = {k: largest(item.value) for k, item in enumerate(self.case.inputs)}
+        return vector, max([vector * most, *self._terms]), sizes
 
     @cached_property
     @alone
@@ -456,6 +461,7 @@ def _note_terms(outcomes: list[Any], terms: list[float]) -> None:
     """Record in a backward pass the size of each gradient term of a leaf, times the leaf's largest value."""
     waiting = [value.grad_fn for _, value in leaves(outcomes) if isinstance(value, Tensor)]
     seen: set[Any] = set()
+    sizes: dict[Tensor, float] = {}
     while waiting:
         node = waiting.pop()
         if node is None or node in seen:
@@ -464,7 +470,9 @@ def _note_terms(outcomes: list[Any], terms: list[float]) -> None:
         for place, (following, _) in enumerate(node.next_functions):
             waiting.append(following)
             if (leaf := getattr(following, "variable", None)) is not None:
-                node.register_hook(partial(_note_term, terms, place, largest(leaf)))
+                if leaf not in sizes:
+                    sizes[leaf] = largest(leaf)
+                node.register_hook(partial(_note_term, terms, place, sizes[leaf]))
 
 
 def _note_term(terms: list[float], place: int, size: float, passed: Sequence[Tensor | None], _: Any) -> None:
