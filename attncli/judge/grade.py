@@ -49,6 +49,12 @@ T = TypeVar("T")
 PROBES = 8
 # If several names remain, this many cases may distinguish them.
 MORE_PROBES = 40
+# Checks with few questions, which take another worker, a trace or a measurement.
+UNDIVIDED = [
+    name
+    for name, check in CHECKS.items()
+    if check.way in ("cases", "source", "growth") and check.examples <= 3 and not check.edges
+]
 # At most this many failures of a grading are diagnosed.
 MOST_ATTEMPTS = 3
 # Messages quote exceptions, names and results of a submission; the limit keeps them readable.
@@ -66,7 +72,8 @@ class Grading:
 
     `replay` are stored counterexamples, tried first. `first` is a check and its rung to run before the others; checks
     in `settled` are known to pass and left out. `notify` is called when a check starts and when it ends. With a `share`
-    of (k, n) only every n-th question of a check is asked: n gradings with different k ask all of them.
+    of (k, n) only every n-th question of a check is asked, and every n-th check of UNDIVIDED: n gradings with different
+    k ask all of them.
 
     `stored` are its counterexamples. `ended`: no more questions are asked. `device_unproved`: a question about devices
     proved nothing. `seen` lists the traced calls (name, line); `_made` has the labels of traced cases that made a
@@ -148,15 +155,17 @@ class Grading:
         belongs to the first rung and comes right after `loads`.
         """
         wanted = {*self.required, *(() if self.options.quick else self.badges)}
-        names = [name for name in CHECK_NAMES if name in wanted and name not in self.settled]
+        first, of = self.share
+        others = [name for k, name in enumerate(UNDIVIDED) if k % of != first]
+        names = [name for name in CHECK_NAMES if name in wanted and name not in {*self.settled, *others}]
         pairs = [(rung, name) for rung in RUNGS for name in names if name == "loads" or self.exam.has(name, rung)]
         pairs = [(rung, name) for rung, name in pairs if name != "loads" or rung == "solved"]
         check, last = self.first
         # A failure of the second rung may show on the first rung of its check, so that rung runs first.
-        first = [(rung, check) for rung in RUNGS if rung == last or last == RUNGS[-1]]
+        ahead = [(rung, check) for rung in RUNGS if rung == last or last == RUNGS[-1]]
         if self._away:
             pairs = [("solved", name) if name == "device" else (rung, name) for rung, name in pairs]
-        return sorted(pairs, key=lambda pair: (pair[1] != "loads", not self._is_placing(pair[1]), pair not in first))
+        return sorted(pairs, key=lambda pair: (pair[1] != "loads", not self._is_placing(pair[1]), pair not in ahead))
 
     @property
     def _away(self) -> bool:
@@ -261,7 +270,7 @@ class Grading:
     def _at_edges(self, name: str, rung: CaseRung, tried: int) -> tuple[CheckResult | None, int]:
         """Ask every edge case in the profiles of this check. Returns its failure, and the cases tried so far."""
         edges = [edge for edge in self.exam.edges(name) if edge.rung == rung and self._is_asked(edge, name)]
-        edges = self._shared(edges)
+        edges = self._shared(name, edges)
 
         def result_of(index: int, finding: FailedCase) -> CheckResult:
             edge = edges[index]
@@ -275,9 +284,9 @@ class Grading:
             return None, tried + len(edges)
         return result_of(*found), tried + found[0] + 1
 
-    def _shared(self, questions: list[T]) -> list[T]:
-        """Return the questions of this grading's share, at least one."""
-        first, of = self.share
+    def _shared(self, name: str, questions: list[T]) -> list[T]:
+        """Return the questions of a check in this grading's share, at least one."""
+        first, of = (0, 1) if name in UNDIVIDED else self.share
         # Edge cases come in rows, a profile a column: the share moves on by one each row, to see every profile.
         return [question for k, question in enumerate(questions) if (k + k // of) % of == first] or questions[:1]
 
@@ -382,7 +391,7 @@ class Grading:
         return CheckResult(name=name, status="pass", examples=tried)
 
     def _in_stratum(self, name: str, rung: CaseRung, stratum: Stratum, tried: int) -> CheckResult | None:
-        places = self._shared([k for k, of_case in enumerate(stratum.rungs) if of_case == rung])
+        places = self._shared(name, [k for k, of_case in enumerate(stratum.rungs) if of_case == rung])
 
         def result_of(index: int, finding: FailedCase) -> CheckResult:
             broken = rung_of_finding(finding, rung)

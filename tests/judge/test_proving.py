@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 import torch
 
+from attncli.domain.vocabulary import CaseRung
 from attncli.judge import verify
 from attncli.judge.challenge import Folder
 from attncli.judge.exam import Exam
+from attncli.judge.grade import Grading
 from attncli.judge.protocol import Request
 from attncli.judge.submission import Budget, Submission
 from attncli.judge.verify import Verification
@@ -160,6 +162,23 @@ def test_of_a_sample_the_right_solutions_share_the_questions(folder, monkeypatch
     shares = [asked[name] for name in ("reference", "dot", "same")]
     assert len(set.union(*shares)) >= whole
     assert all(0.25 < len(share) / whole < 0.45 for share in shares)
+
+
+def test_of_a_sample_a_check_with_few_questions_goes_to_every_third_right_solution(folder, monkeypatch):
+    taken: defaultdict[str, set[str]] = defaultdict(set)
+    check = Grading._check
+
+    def noted(grading: Grading, name: str, rung: CaseRung) -> None:
+        taken[name].add(Path(grading.submission.filename).stem)
+        check(grading, name, rung)
+
+    monkeypatch.setattr(Grading, "_check", noted)
+    (folder.path / "right" / "same.py").write_text(REFERENCE)
+    assert verified(folder, 1, only=["no-scale"])[0]["surprises"] == []
+    every = {"reference", "dot", "same"}
+    assert taken["matches-reference"] >= every and taken["edge-cases"] == every
+    assert [len(taken[name]) for name in ("pure", "forbidden")] == [1, 1]
+    assert taken["pure"] != taken["forbidden"]
 
 
 def test_no_stream_changes_an_edge_case_and_every_stream_changes_what_is_drawn(folder):
