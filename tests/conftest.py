@@ -24,8 +24,9 @@ from moved_clock import Clock
 if not torch.cuda.is_available():
     os.environ.setdefault("TRITON_INTERPRET", "1")
 
-# No test waits for an animation.
+# No test waits for an animation, nor long for the next frame.
 os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
+os.environ.setdefault("TEXTUAL_FPS", "1000")
 
 # What a script starts in the background ignores interrupts, and what a test starts would ignore them too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
+from time import process_time
 from typing import Any
 
 import pytest
+from textual._compositor import Compositor
 from textual.app import App
 from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot, WaitForScreenTimeout
@@ -24,6 +27,9 @@ from attncli.tui.screens.cards import SearchScreen
 from moved_clock import Clock
 
 BANK = Path(__file__).with_name("bank")
+# Timers that are due later, such as that of a blinking cursor, are not waited for.
+SOON_SECONDS = 0.03
+LOOK_SECONDS = 0.003
 
 
 @pytest.fixture
@@ -67,6 +73,51 @@ def parsed_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Stylesheet, "_parse_rules", parsed)
+        yield
+
+
+async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
+    """Wait until the event loop has nothing to do soon, and no thread works; for at most `max_sleep` seconds.
+
+    Textual's own takes at least 20 ms, twice a key, and ends early where a busy machine lets the process wait.
+    """
+    loop: Any = asyncio.get_running_loop()
+    end = loop.time() + max_sleep
+    while (now := loop.time()) < end:
+        await asyncio.sleep(0)
+        if loop._ready:
+            continue
+        due = [timer._when for timer in loop._scheduled if not timer._cancelled and timer._when < now + SOON_SECONDS]
+        if due:
+            await asyncio.sleep(max(0.0, min(due) - now))
+            continue
+        worked = process_time()
+        await asyncio.sleep(LOOK_SECONDS)
+        if not loop._ready and process_time() - worked < LOOK_SECONDS / 5:
+            return
+
+
+@pytest.fixture(autouse=True, scope="session")
+def idle_by_the_event_loop() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("textual.app.wait_for_idle", wait_for_idle)
+        patch.setattr("textual.pilot.wait_for_idle", wait_for_idle)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def drawn_when_looked_at() -> Iterator[None]:
+    """Draw no update, which no terminal would show; `shown` and the snapshots draw the whole screen."""
+    update = Compositor.render_update
+
+    def drawn(compositor: Compositor, full: bool = False, **options: Any) -> Any:
+        if full:
+            return update(compositor, full, **options)
+        compositor._dirty_regions.clear()
+        return None
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Compositor, "render_update", drawn)
         yield
 
 
@@ -118,7 +169,7 @@ async def running(
 ) -> AsyncIterator[tuple[AttnApp, Pilot[None]]]:
     """Run an app; yield it, and its keyboard once its first screen is there."""
     async with app.run_test(size=size, **options) as pilot:
-        await pilot.pause(0.1)
+        await pilot.pause(0.02)
         yield app, pilot
 
 
@@ -152,7 +203,7 @@ async def press(pilot: Pilot[None], *keys: str) -> str:
     await pilot.press(*keys)
     if threads := [found for found in pilot.app.workers if found._thread_worker]:
         await pilot.app.workers.wait_for_complete(threads)
-    await pilot.pause(0.1)
+    await pilot.pause(0.02)
     return shown(pilot.app)
 
 

@@ -65,6 +65,7 @@ async def test_the_key_bar_is_drawn_when_keys_changed(make_app: MakeApp, monkeyp
     async with reviewing(make_app) as (pilot, screen):
         drawn: list[KeyBar] = []
         bar = screen.query_one(KeyBar)
+        assert shown(screen.attn)
         monkeypatch.setattr(KeyBar, "refresh", lambda bar, *_regions, **_options: drawn.append(bar))
         screen.refresh_bindings()
         await pilot.pause()
