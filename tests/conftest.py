@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 from attncli import i18n
 from attncli.__main__ import main
 from attncli.judge.client import Judge
+from attncli.store.connection import Connection
 from moved_clock import Clock
 
 # Without a GPU, kernels are interpreted. Triton settles that when it is imported, which torch.utils.flop_counter does
@@ -224,6 +225,21 @@ def qa_card() -> MakeCard:
         )
 
     return make
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_power_fails() -> Iterator[None]:
+    """Wait for no disk: other processes see what is written, and no test can see whether it outlives a power cut."""
+    open_file = Connection.__init__
+
+    def opened(connection: Connection, path: Path) -> None:
+        open_file(connection, path)
+        connection.execute("PRAGMA synchronous = OFF")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda handle: None)
+        patch.setattr(Connection, "__init__", opened)
+        yield
 
 
 @pytest.fixture
