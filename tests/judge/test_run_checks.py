@@ -73,6 +73,25 @@ def test_what_torch_does_for_everybody_is_left_as_it_was(folder):
     assert grade(folder, body(inside))["verdict"] == "accepted"
 
 
+@pytest.mark.parametrize(
+    ("line", "changes"),
+    [
+        ("parts = list(parts); parts.reverse(); return sum(p.sum() for p in parts)", False),
+        ("total = sum(p.sum() for p in parts); parts.reverse(); return total", True),
+        ("total = sum(p.sum() for p in parts); parts[0] = parts[0].clone(); return total", True),
+        ("return sum(parts.pop().sum() for _ in range(len(parts)))", True),
+    ],
+)
+def test_a_list_of_tensors_is_left_as_it_was(tmp_path, line, changes):
+    spec = {"id": "total", "entry": ["total"], "required": ["loads", "matches-reference", "pure"], "forbidden": []}
+    reference = "def total(parts):\n    return sum(part.sum() for part in parts)\n"
+    inputs = 'def case(make):\n    make.call("total", [make.normal(make.size(1, 4)) for _ in range(3)])\n'
+    report = grade(write_challenge(tmp_path, spec, reference, inputs, {}), f"def total(parts):\n    {line}\n")
+    assert report["verdict"] == ("rejected" if changes else "accepted")
+    if changes:
+        assert check(report, "pure")["reason"] == "mutated"
+
+
 def test_a_tensor_made_on_the_default_device_is_found_without_a_gpu(folder):
     report = grade(folder, body("return (x * torch.ones(x.shape[-1], dtype=x.dtype) * weight).sum(-1) * scale"))
     assert check(report, "device")["reason"] == "exception"
