@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import pytest
 import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -32,6 +33,7 @@ def test_more_is_measured_only_where_it_may_matter_and_a_mistake_of_a_thousandth
         (3e-3, True, ["slack"]),
         (3.8e-3, True, ["slack", "closer"]),
         (8e-3, True, ["slack", "closer"]),
+        (1.2e-2, False, ["slack", "closer"]),
         (2e-2, False, ["slack"]),
     ):
         asked: list[str] = []
@@ -79,6 +81,28 @@ def test_the_neighbour_of_the_nearest_number_is_another_number(value, dtype, tow
     assume(same_spacing and not nearly_a_tie)
     found = rounded_once(dtype, truth, neighbour)
     assert found is not None and found.reason in ("values", "not-finite")
+
+
+def unmeasured() -> Rules:
+    return Rules(lambda path: None, {})
+
+
+@pytest.mark.parametrize(
+    ("dtype", "epsilons"), [(torch.float64, 64), (torch.float32, 64), (torch.float16, 8), (torch.bfloat16, 4)]
+)
+def test_rounding_explains_so_many_epsilons_of_a_value_and_of_its_row_and_eight_smallest_numbers(dtype, epsilons):
+    info = torch.finfo(dtype)
+    for value, step, steps in ((1.0, info.eps, 2 * epsilons), (0.0, info.tiny * info.eps, 8)):
+        truth = torch.full((2,), value, dtype=torch.float64)
+        for more, accepted in ((0, True), (1, False)):
+            answer = (truth + (steps + more) * step).to(dtype)
+            assert (compare(truth, truth.to(dtype), answer, unmeasured()) is None) is accepted, (value, more)
+
+
+def test_plain_numbers_agree_to_nine_digits():
+    for expected, near, far in ((1.0, 1 + 0.9e-9, 1 + 1.1e-9), (0.0, 0.9e-12, 1.1e-12)):
+        assert compare(expected, expected, near, unmeasured()) is None
+        assert compare(expected, expected, far, unmeasured()) is not None
 
 
 def test_a_tolerance_that_means_equality_is_told_as_such():
