@@ -6,8 +6,9 @@
     python benchmarks/planted_faults.py --tests ../before     with the tests of another checkout
 
 A fault changes an operator, a number, a boundary or a negation inside a function. The tests of the module run first,
-then those of its room, then all others that import it, until one fails. A fault that changes nothing a caller can see
-is no gap: read those that were not caught. The work is done in a copy; a fault takes about a minute.
+then those of its room, then all others that import it, until one fails; for the judge and the sandbox, the challenges
+come last. A fault that changes nothing a caller can see is no gap: read those that were not caught. The work is done in
+a copy; a fault takes about a minute.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ SWAPPED = {
     ast.Div: ("/", "*"),
     ast.FloorDiv: ("//", "*"),
 }
-LONGEST_SECONDS = 900
+LONGEST_SECONDS = 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,8 @@ def tests_of(module: Path, tests: Path) -> list[Path]:
     room = tests / module.parts[1]
     ours = sorted(room.rglob("test_*.py")) if room.is_dir() else []
     naming = [path for path in sorted(tests.rglob("test_*.py")) if name in path.read_text(encoding="utf-8")]
-    return list(dict.fromkeys([*(path for path in ours if path in naming), *ours, *naming]))
+    proofs = [tests / "test_challenges.py"] * (module.parts[1] in ("judge", "sandbox"))
+    return list(dict.fromkeys([*(path for path in ours if path in naming), *ours, *naming, *proofs]))
 
 
 def is_caught(fault: Fault, copy: Path) -> bool:

@@ -73,6 +73,19 @@ def test_what_torch_does_for_everybody_is_left_as_it_was(folder):
     assert grade(folder, body(inside))["verdict"] == "accepted"
 
 
+def test_a_tensor_belongs_on_the_default_device_where_none_is_named(tmp_path):
+    spec = {"id": "ones", "entry": ["ones"], "required": ["loads", "device"], "forbidden": []}
+    reference = "import torch\ndef ones(n, device=None):\n    return torch.ones(n, device=device)\n"
+    inputs = (
+        'GRADIENTS = False\ndef case(make):\n    make.call("ones", make.size(1, 3), **make.placed)\n'
+        'def edge_default(make):\n    """None."""\n    make.default_device()\n    make.call("ones", 2, device=None)\n'
+    )
+    folder = write_challenge(tmp_path, spec, reference, inputs, {})
+    assert grade(folder, reference)["verdict"] == "accepted"
+    (failed,) = failed_checks(grade(folder, reference.replace("device=device", 'device=device or "cpu"')))
+    assert failed == "device"
+
+
 @pytest.mark.parametrize(
     ("line", "changes"),
     [
