@@ -35,6 +35,12 @@ def test_an_answer_may_move_as_far_as_inputs_that_move_by_so_many_ulp(tmp_path, 
     assert float(slack) == pytest.approx(times * torch.finfo(dtype).eps, abs=0)
 
 
+def test_an_empty_part_beside_another_moves_nowhere(tmp_path):
+    slack = expected(tmp_path, torch.float32, "(x - 1, x[:0], x.sum())").slack
+    assert {path: list(part.shape) for path, part in slack.items()} == {(0, 0): [1], (0, 1): [0], (0, 2): []}
+    assert float(slack[0, 2]) == float(slack[0, 0]) > 0
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 def test_an_answer_may_be_four_times_as_wrong_as_the_reference_in_the_dtype_of_its_inputs(tmp_path, dtype):
     lost = torch.finfo(dtype).eps / 4
