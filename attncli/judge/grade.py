@@ -72,8 +72,8 @@ class Grading:
 
     `replay` are stored counterexamples, tried first. `first` is a check and its rung to run before the others; checks
     in `settled` are known to pass and left out. `notify` is called when a check starts and when it ends. With a `share`
-    of (k, n) only every n-th question of a check is asked, and every n-th check of UNDIVIDED: n gradings with different
-    k ask all of them.
+    of (k, n) only every n-th question of a check is asked, and all of every n-th check of UNDIVIDED: n gradings with
+    different k ask everything.
 
     `stored` are its counterexamples. `ended`: no more questions are asked. `device_unproved`: a question about devices
     proved nothing. `seen` lists the traced calls (name, line); `_made` has the labels of traced cases that made a

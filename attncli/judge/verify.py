@@ -25,8 +25,8 @@ from attncli.sandbox.devices import CPU
 
 # Exams are kept until all files have taken them, at 1 to 40 MiB each: more at once would cost more than they save.
 STREAMS_AT_ONCE = 20
-# In a sample, the reference and the right solutions take turns: each is asked every third question of a check, and of
-# checks with few questions every third one.
+# In a sample, the reference and the right solutions take turns: each is asked every third question of a check, and a
+# check with few questions goes whole to every third file.
 SHARES = 3
 QUICK = GradeOptions(rung="hardened", quick=True)
 # The checks that are the same on every stream.
