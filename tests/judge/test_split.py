@@ -94,6 +94,7 @@ def test_the_zygote_ends_with_the_judge(own_judge):
     assert _ends(zygote)
 
 
+@pytest.mark.slow
 def test_a_judge_whose_interpreter_is_held_by_c_code_ends_when_nobody_is_left_to_ask_it(own_judge, tmp_path):
     """As if attn was killed: the judge's threads cannot run while a regular expression is matched."""
     judge, zygote = own_judge, zygote_of(own_judge)

@@ -225,6 +225,7 @@ def bundled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
         yield workspace
 
 
+@pytest.mark.slow
 def test_what_is_meant_is_among_the_first_three(bundled: Workspace) -> None:
     for meant, _, queries in (line.partition(":") for line in QUERIES.replace("\n", " ").split(";")):
         for query in queries.split(","):

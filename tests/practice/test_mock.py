@@ -313,6 +313,7 @@ def test_a_repair_round_has_several_bugs_and_counts_each(interview_room: Workspa
     assert again.state.plan == interview.state.plan
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 def test_an_assisted_round_scores_exposed_and_repaired_bugs(interview_room: Workspace, judge: JudgeClient) -> None:
     offer_rounds(interview_room.source_files.impl)

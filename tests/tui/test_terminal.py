@@ -70,16 +70,19 @@ def app(opened: tuple[subprocess.Popen[bytes], str]) -> subprocess.Popen[bytes]:
     return opened[0]
 
 
+@pytest.mark.slow
 def test_a_start_says_what_is_read_before_the_first_screen(opened: tuple[subprocess.Popen[bytes], str]) -> None:
     before, _started, first_screen = opened[1].partition("\x1b[?1049h")
     assert "Reading the question bank" in before and "Today" in first_screen
 
 
+@pytest.mark.slow
 def test_the_app_ends_when_its_window_is_closed(terminal, app: subprocess.Popen[bytes]) -> None:
     os.close(terminal[0])
     assert app.wait(ENOUGH_SECONDS) == 129
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGHUP, pytest.param(signal.SIGTERM, marks=pytest.mark.full)])
 def test_a_signal_ends_the_app_in_order(terminal, app: subprocess.Popen[bytes], number: signal.Signals) -> None:
     app.send_signal(number)
