@@ -6,9 +6,9 @@
     python benchmarks/planted_faults.py --tests ../before     with the tests of another checkout
 
 A fault changes an operator, a number, a boundary or a negation inside a function. The tests of the module run first,
-then those of its room, then all others that import it, until one fails; for the judge and the sandbox, the challenges
-come last. A fault that changes nothing a caller can see is no gap: read those that were not caught. The work is done in
-a copy; a fault takes about a minute.
+then those of its room, then all others that import it, until one fails. For the judge and the sandbox a sample of
+every challenge comes last. A missed fault may have no visible effect: read each one. The work is done in a copy; a
+fault takes about a minute, one of the judge that is missed ten.
 """
 
 from __future__ import annotations
@@ -27,6 +27,13 @@ from random import Random
 
 from timing import PYTHON, ROOT
 
+RECORD = """
+import sys
+sys.path.insert(0, "tests/support")
+import verified
+folders = [path.parent for path in verified.ROOT.glob("impl/*/*/challenge.yaml")]
+verified._write(verified.RECORD, {folder.name: verified.fingerprint(folder) for folder in folders})
+"""
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", "build", "dist", "tests")
 SWAPPED = {
     ast.Lt: ("<", "<="),
@@ -47,6 +54,7 @@ SWAPPED = {
     ast.Div: ("/", "*"),
     ast.FloorDiv: ("//", "*"),
 }
+PROVED = ("judge", "sandbox")
 LONGEST_SECONDS = 3600
 
 
@@ -115,7 +123,7 @@ def tests_of(module: Path, tests: Path) -> list[Path]:
     room = tests / module.parts[1]
     ours = sorted(room.rglob("test_*.py")) if room.is_dir() else []
     naming = [path for path in sorted(tests.rglob("test_*.py")) if name in path.read_text(encoding="utf-8")]
-    proofs = [tests / "test_challenges.py"] * (module.parts[1] in ("judge", "sandbox"))
+    proofs = [tests / "test_challenges.py"] * (module.parts[1] in PROVED)
     return list(dict.fromkeys([*(path for path in ours if path in naming), *ours, *naming, *proofs]))
 
 
@@ -128,6 +136,8 @@ def is_caught(fault: Fault, copy: Path) -> bool:
     command = [PYTHON, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--timeout=120", *files]
     environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
+        if fault.module.parts[1] in PROVED:  # grade a sample of each challenge, as if the others had been graded
+            subprocess.run([PYTHON, "-c", RECORD], cwd=copy, env=environment, check=True)
         done = subprocess.run(
             command, cwd=copy, env=environment, capture_output=True, timeout=LONGEST_SECONDS, check=False
         )

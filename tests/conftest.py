@@ -25,9 +25,8 @@ from moved_clock import Clock
 if not torch.cuda.is_available():
     os.environ.setdefault("TRITON_INTERPRET", "1")
 
-# No test waits for an animation, nor long for the next frame.
+# Apps that tests start have no animations.
 os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
-os.environ.setdefault("TEXTUAL_FPS", "1000")
 
 # What a script starts in the background ignores interrupts, and what a test starts would ignore them too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -228,8 +227,8 @@ def qa_card() -> MakeCard:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def no_power_fails() -> Iterator[None]:
-    """Wait for no disk: other processes see what is written, and no test can see whether it outlives a power cut."""
+def without_fsync() -> Iterator[None]:
+    """Do not wait for the disk. Other processes still see every write; no test simulates a power cut."""
     open_file = Connection.__init__
 
     def opened(connection: Connection, path: Path) -> None:

@@ -27,9 +27,10 @@ from attncli.tui.screens.cards import SearchScreen
 from moved_clock import Clock
 
 BANK = Path(__file__).with_name("bank")
-# Timers that are due later, such as that of a blinking cursor, are not waited for.
+# Timers due later than this, such as a blinking cursor's, are not waited for.
 SOON_SECONDS = 0.03
-LOOK_SECONDS = 0.003
+# How long the event loop must have had nothing to do; where a thread works, how long the process must have been idle.
+QUIET_SECONDS, IDLE_SECONDS = 0.003, 0.02
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def patient_pause(monkeypatch: pytest.MonkeyPatch) -> None:
         except WaitForScreenTimeout:
             await pause(self, delay)
         if delay is not None and not self.app._exit:
-            await pause(self, 0)
+            await pause(self)
         if isinstance(screen := self.app.screen_stack[-1] if self.app.screen_stack else None, SearchScreen):
             await screen.searched()
             await pause(self, 0)
@@ -77,37 +78,46 @@ def parsed_once() -> Iterator[None]:
 
 
 async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
-    """Wait until the event loop has nothing to do soon, and no thread works; for at most `max_sleep` seconds.
+    """Wait until the event loop has nothing to do soon; where a thread works, until it waits itself.
 
-    Textual's own takes at least 20 ms, twice a key, and ends early where a busy machine lets the process wait.
+    It takes `max_sleep` seconds at most. Textual's version takes at least 20 ms, twice per key.
     """
     loop: Any = asyncio.get_running_loop()
-    end = loop.time() + max_sleep
+    end, was_quiet = loop.time() + max_sleep, False
     while (now := loop.time()) < end:
         await asyncio.sleep(0)
-        if loop._ready:
-            continue
         due = [timer._when for timer in loop._scheduled if not timer._cancelled and timer._when < now + SOON_SECONDS]
-        if due:
-            await asyncio.sleep(max(0.0, min(due) - now))
+        if loop._ready or due:
+            was_quiet = False
+            await asyncio.sleep(max(0.0, min(due) - now) if due and not loop._ready else 0)
             continue
-        worked = process_time()
-        await asyncio.sleep(LOOK_SECONDS)
-        if not loop._ready and process_time() - worked < LOOK_SECONDS / 5:
+        if was_quiet:
             return
+        seconds = IDLE_SECONDS if _threads_at_work(loop) else QUIET_SECONDS
+        worked = process_time()
+        await asyncio.sleep(seconds)
+        was_quiet = process_time() - worked < seconds / 5
+
+
+def _threads_at_work(loop: Any) -> bool:
+    executor = loop._default_executor
+    return executor is not None and len(executor._threads) > executor._idle_semaphore._value
 
 
 @pytest.fixture(autouse=True, scope="session")
-def idle_by_the_event_loop() -> Iterator[None]:
+def no_waiting() -> Iterator[None]:
+    """Run apps without animations, draw frames at once, and end the wait for a key when the app has nothing to do."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("textual.app.wait_for_idle", wait_for_idle)
         patch.setattr("textual.pilot.wait_for_idle", wait_for_idle)
+        patch.setattr("textual.constants.TEXTUAL_ANIMATIONS", "none")
+        patch.setattr("textual.screen.UPDATE_PERIOD", 0.001)
         yield
 
 
 @pytest.fixture(autouse=True, scope="session")
 def drawn_when_looked_at() -> Iterator[None]:
-    """Draw no update, which no terminal would show; `shown` and the snapshots draw the whole screen."""
+    """Skip partial redraws, as tests have no terminal. `shown`, `running` and the snapshots draw the whole screen."""
     update = Compositor.render_update
 
     def drawn(compositor: Compositor, full: bool = False, **options: Any) -> Any:
@@ -169,8 +179,10 @@ async def running(
 ) -> AsyncIterator[tuple[AttnApp, Pilot[None]]]:
     """Run an app; yield it, and its keyboard once its first screen is there."""
     async with app.run_test(size=size, **options) as pilot:
-        await pilot.pause(0.02)
+        await pilot.pause()
         yield app, pilot
+        if app.is_running and not app._exit:
+            shown(app)
 
 
 OpenOther = Callable[..., Workspace]
@@ -203,7 +215,7 @@ async def press(pilot: Pilot[None], *keys: str) -> str:
     await pilot.press(*keys)
     if threads := [found for found in pilot.app.workers if found._thread_worker]:
         await pilot.app.workers.wait_for_complete(threads)
-    await pilot.pause(0.02)
+    await pilot.pause()
     return shown(pilot.app)
 
 
