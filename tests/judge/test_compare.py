@@ -90,13 +90,23 @@ def unmeasured() -> Rules:
 @pytest.mark.parametrize(
     ("dtype", "epsilons"), [(torch.float64, 64), (torch.float32, 64), (torch.float16, 8), (torch.bfloat16, 4)]
 )
-def test_rounding_explains_so_many_epsilons_of_a_value_and_of_its_row_and_eight_smallest_numbers(dtype, epsilons):
+def test_the_rounding_tolerance_of_each_dtype_is_exact(dtype, epsilons):
     info = torch.finfo(dtype)
     for value, step, steps in ((1.0, info.eps, 2 * epsilons), (0.0, info.tiny * info.eps, 8)):
         truth = torch.full((2,), value, dtype=torch.float64)
         for more, accepted in ((0, True), (1, False)):
             answer = (truth + (steps + more) * step).to(dtype)
             assert (compare(truth, truth.to(dtype), answer, unmeasured()) is None) is accepted, (value, more)
+
+
+def test_rounding_is_that_of_the_value_and_of_the_largest_in_its_row():
+    truth = torch.tensor([[1.0, 0.0], [0.0, 0.0]], dtype=torch.float64)
+    eps = torch.finfo(torch.float32).eps
+    for place, most in (((0, 0), 128), ((0, 1), 64), ((1, 0), 0)):
+        for steps, accepted in ((most, True), (most + 1, False)):
+            answer = truth.float()
+            answer[place] += steps * eps
+            assert (compare(truth, truth.float(), answer, unmeasured()) is None) is accepted, (place, steps)
 
 
 def test_plain_numbers_agree_to_nine_digits():

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+from attncli.domain.checks import CHECKS
 from attncli.domain.vocabulary import CaseRung
 from attncli.judge import verify
 from attncli.judge.challenge import Folder
@@ -166,19 +167,28 @@ def test_of_a_sample_the_right_solutions_share_the_questions(folder, monkeypatch
 
 def test_of_a_sample_a_check_with_few_questions_goes_to_every_third_right_solution(folder, monkeypatch):
     taken: defaultdict[str, set[str]] = defaultdict(set)
-    check = Grading._check
+    asked: list[int] = []
+    check, shared = Grading._check, Grading._shared
 
     def noted(grading: Grading, name: str, rung: CaseRung) -> None:
         taken[name].add(Path(grading.submission.filename).stem)
         check(grading, name, rung)
 
+    def counted(grading: Grading, name: str, questions: list[Any]) -> list[Any]:
+        found = shared(grading, name, questions)
+        if name == "pure" and grading.share[1] > 1 and questions:
+            asked.append(len(found))
+        return found
+
     monkeypatch.setattr(Grading, "_check", noted)
-    (folder.path / "right" / "same.py").write_text(REFERENCE)
+    monkeypatch.setattr(Grading, "_shared", counted)
+    more = ["same-1", "same-2", "same-3", "same-4"]
+    for name in more:
+        (folder.path / "right" / f"{name}.py").write_text(REFERENCE)
     assert verified(folder, 1, only=["no-scale"])[0]["surprises"] == []
-    every = {"reference", "dot", "same"}
-    assert taken["matches-reference"] >= every and taken["edge-cases"] == every
-    assert [len(taken[name]) for name in ("pure", "forbidden")] == [1, 1]
-    assert taken["pure"] != taken["forbidden"]
+    assert taken["matches-reference"] >= {"reference", "dot", *more} == taken["edge-cases"]
+    assert (taken["pure"], taken["forbidden"]) == ({"reference", "same-2"}, {"same-1", "same-4"})
+    assert set(asked) == {CHECKS["pure"].examples}
 
 
 def test_no_stream_changes_an_edge_case_and_every_stream_changes_what_is_drawn(folder):

@@ -1,4 +1,4 @@
-"""Measure how far a right answer may be from the reference's: what moves it, by how much, in every dtype."""
+"""Test the tolerances that are measured, in every dtype."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_an_answer_may_move_as_far_as_inputs_that_move_by_so_many_ulp(tmp_path, 
     assert float(slack) == pytest.approx(times * torch.finfo(dtype).eps, abs=0)
 
 
-def test_an_empty_part_beside_another_moves_nowhere(tmp_path):
+def test_an_empty_tensor_gets_empty_slack(tmp_path):
     slack = expected(tmp_path, torch.float32, "(x - 1, x[:0], x.sum())").slack
     assert {path: list(part.shape) for path, part in slack.items()} == {(0, 0): [1], (0, 1): [0], (0, 2): []}
     assert float(slack[0, 2]) == float(slack[0, 0]) > 0
@@ -48,15 +48,14 @@ def test_an_answer_may_be_four_times_as_wrong_as_the_reference_in_the_dtype_of_i
     assert float(slack) == pytest.approx(4 * lost, abs=0)
 
 
-def test_in_float64_that_is_measured_in_float32_and_scaled_to_sixteen_roundings(tmp_path):
+def test_float64_error_is_measured_in_float32_and_scaled_to_16_roundings(tmp_path):
     lost = torch.finfo(torch.float32).eps / 4
     slack = expected(tmp_path, torch.float64, f"torch.ones_like(x) + {lost} - torch.ones_like(x)").slack[0,]
     assert float(slack) == pytest.approx(16 * 2.0**-29 * lost, abs=0)
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_a_gradient_may_move_as_far_as_inputs_that_move_by_32_ulp(tmp_path, dtype):
-    expectation = expected(tmp_path, dtype, "x * x", GradientExpectation)
+def test_a_gradient_may_move_as_far_as_inputs_that_move_by_32_ulp(tmp_path):
+    expectation = expected(tmp_path, torch.float32, "x * x", GradientExpectation)
     ((_, _, vector),) = expectation.cotangents
-    moved = 2 * abs(float(vector)) * torch.finfo(dtype).eps
-    assert float(expectation.slack[0,]) == pytest.approx(32 * moved, rel=0.3, abs=0)
+    moved = 2 * abs(float(vector)) * torch.finfo(torch.float32).eps
+    assert float(expectation.slack[0,]) == pytest.approx(32 * moved, rel=1e-6, abs=0)

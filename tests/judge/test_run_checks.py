@@ -73,7 +73,7 @@ def test_what_torch_does_for_everybody_is_left_as_it_was(folder):
     assert grade(folder, body(inside))["verdict"] == "accepted"
 
 
-def test_a_tensor_belongs_on_the_default_device_where_none_is_named(tmp_path):
+def test_without_a_device_argument_the_default_device_is_expected(tmp_path):
     spec = {"id": "ones", "entry": ["ones"], "required": ["loads", "device"], "forbidden": []}
     reference = "import torch\ndef ones(n, device=None):\n    return torch.ones(n, device=device)\n"
     inputs = (
