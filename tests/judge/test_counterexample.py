@@ -218,7 +218,7 @@ def test_a_report_is_never_larger_than_it_may_be():
         found = bounded(report([shown] * count))
         assert len(json.dumps(found, indent=2)) <= LARGEST
         assert found["checks"][0]["counterexample"]["got"] == {"k" * 50: 1}, "the first one is kept, its keys cleaned"
-        assert ("truncated" in found["checks"][-1]["counterexample"]) == (count == 14)
+        assert found["checks"][-1]["counterexample"].get("truncated", False) is (count == 14)
 
 
 def test_a_message_has_an_end(tmp_path):
