@@ -6,8 +6,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # One process more than there are processors: some tests wait for a worker, a timeout or an app.
-PROCESSES := $(shell $(PYTHON) -c 'import os; print(min(4, 1 + (os.cpu_count() or 1)))')
-PYTEST := $(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal --durations 20
+PROCESSES = $(shell $(PYTHON) -c 'import os; print(min(4, 1 + (os.cpu_count() or 1)))')
+PYTEST = $(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal --durations 20
 CHINESE := attncli/locale/zh_CN/LC_MESSAGES
 
 .PHONY: run test test-all lint messages verify bench wheel clean
