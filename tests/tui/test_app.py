@@ -23,7 +23,7 @@ from attncli.practice.quiz import QuizOptions
 from attncli.practice.review import ReviewSession
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
-from attncli.tui.screens.base import HelpScreen
+from attncli.tui.screens.base import AttnScreen, HelpScreen
 from attncli.tui.screens.cards import SearchScreen
 from attncli.tui.screens.challenges import ChallengesScreen
 from attncli.tui.screens.drill import DrillScreen
@@ -93,6 +93,18 @@ async def test_home_says_why_nothing_is_due_and_what_to_do(make_app: MakeApp) ->
         text = await press(pilot, "l")
         assert "现在没有到期的卡片。全部卡片都已学" in text and "近四周" in text
         assert "下一张在 10 分钟后到期。可以先做：d 专项练习" in text
+
+
+@pytest.mark.parametrize("name", ["drill", "plan", "stats"])
+async def test_a_screen_that_closes_while_the_language_changes_is_left_alone(make_app: MakeApp, name: str) -> None:
+    async with running(make_app("home")) as (app, pilot):
+        app.show(name)
+        await pilot.pause()
+        closing = app.screen
+        assert isinstance(closing, AttnScreen) and not isinstance(closing, HomeScreen)
+        await press(pilot, "escape")
+        assert app.screen is not closing
+        await closing.switch_language()
 
 
 async def test_l_and_ctrl_t_switch_language_and_theme_everywhere_and_remember_them(make_app: MakeApp) -> None:

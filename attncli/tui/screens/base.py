@@ -248,7 +248,7 @@ class AttnScreen(SolidBackground, Screen[None]):
             self.call_after_refresh(self._focus_first_if_composed)
 
     def _focus_first_if_composed(self) -> None:
-        """Do nothing while the screen is recomposed, as when the language is switched right after it has opened."""
+        """Do nothing while the screen is recomposed or closes, as when the language is switched at the same time."""
         with suppress(NoMatches):
             self.focus_first()
 
@@ -259,7 +259,7 @@ class AttnScreen(SolidBackground, Screen[None]):
 
     async def _recompose(self) -> None:
         await self.recompose()
-        self.focus_first()
+        self._focus_first_if_composed()
 
     def on_resize(self, event: events.Resize) -> None:
         width, height = event.size

@@ -51,8 +51,7 @@ class PlanScreen(AttnScreen):
         self.query_one("#plan").focus()
 
     async def reload(self) -> None:
-        await self.recompose()
-        self.focus_first()
+        await self._recompose()
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -115,8 +115,7 @@ class QuizScreen(AskingScreen):
     async def _show_current(self) -> None:
         self.is_over = self.is_over or self.quiz.current is None
         self.app.clear_notifications()
-        await self.recompose()
-        self.focus_first()
+        await self._recompose()
         self.refresh_bindings()
 
     def action_drill(self) -> None:
