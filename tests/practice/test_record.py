@@ -348,7 +348,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(weights=st.sampled_from(WEIGHTS))
     def fit(self, weights: tuple[float, ...]) -> None:
-        self.fitted_at = self.now
+        self.fitted_at = max(self.fitted_at, self.now)
         record_fit(self.open, weights)
 
     @rule(names=st.sampled_from(NAMES))
