@@ -53,7 +53,7 @@ MORE_PROBES = 40
 UNDIVIDED = [
     name
     for name, check in CHECKS.items()
-    if check.way in ("cases", "source", "growth") and check.examples <= 3 and not check.edges
+    if check.way in ("cases", "growth") and check.examples <= 3 and not check.edges
 ]
 # At most this many failures of a grading are diagnosed.
 MOST_ATTEMPTS = 3
@@ -253,7 +253,7 @@ class Grading:
         if self.ended or not self.submission.loaded:
             return CheckResult(name="forbidden", status="pass")
         forbidden = forbidden_in_traces(self.folder.spec.get("forbidden", ()))
-        requests = self.exam.sample("forbidden", CHECKS["forbidden"].examples)
+        requests = self._shared("forbidden", self.exam.sample("forbidden", CHECKS["forbidden"].examples))
         seen = list(self.seen)
         for request in requests:
             observed = self.submission.run(request)

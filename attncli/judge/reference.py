@@ -392,16 +392,16 @@ class GradientExpectation(Expectation):
         0, made of terms that are 1/√ε times the cotangent.
         """
         vector, terms, sizes = self._sizes
-        others = max((size for k, size in sizes.items() if k != leaf and self.case.inputs[k].follow), default=0.0)
+        others = max((size for k, size in sizes.items() if k != leaf), default=0.0)
         return max(vector, vector * others, terms / max(sizes[leaf], SMALLEST_INPUT))
 
     @cached_property
     def _sizes(self) -> tuple[float, float, dict[int, float]]:
-        """Return the largest value of the cotangents, of the gradient terms times a leaf, and of each input."""
+        """Return the largest cotangent; the largest gradient term times its leaf; the size of each `follow` input."""
         parts = [Handle(step, tuple(path)).found_in(self.truth.outcomes) for step, path, _ in self.cotangents]
         most = max((largest(part) for part in parts), default=0.0)
         vector = max((largest(v) for _, _, v in self.cotangents), default=0.0)
-        sizes = {k: largest(item.value) for k, item in enumerate(self.case.inputs)}
+        sizes = {k: largest(item.value) for k, item in enumerate(self.case.inputs) if item.follow}
         return vector, max([vector * most, *self._terms]), sizes
 
     @cached_property
