@@ -6,9 +6,9 @@
     python benchmarks/planted_faults.py --tests ../before     with the tests of another checkout
 
 A fault changes an operator, a number, a boundary or a negation inside a function. The tests of the module run first,
-then those of its room, then all others that import it, until one fails. For the judge and the sandbox a sample of
-every challenge comes last. A missed fault may have no visible effect: read each one. The work is done in a copy; a
-fault takes about a minute, one of the judge that is missed ten.
+then those of its room, then all others that import it, then those of the commands and of the app, until one fails. For
+the judge and the sandbox a sample of every challenge comes instead of the commands and the app. A missed fault may have
+no visible effect: read each one. The work is done in a copy; a fault takes about a minute, one that is missed ten.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ SWAPPED = {
     ast.FloorDiv: ("//", "*"),
 }
 PROVED = ("judge", "sandbox")
+SURFACES = ("commands", "tui")
 LONGEST_SECONDS = 3600
 
 
@@ -118,13 +119,14 @@ def drawn(seed: int, count: int) -> list[Fault]:
 
 
 def tests_of(module: Path, tests: Path) -> list[Path]:
-    """Return the test files of a module: those that name it in its room, the rest of the room, others that name it."""
+    """Return the test files of a module, in the order in which they run."""
     name = ".".join(module.with_suffix("").parts)
     room = tests / module.parts[1]
     ours = sorted(room.rglob("test_*.py")) if room.is_dir() else []
     naming = [path for path in sorted(tests.rglob("test_*.py")) if name in path.read_text(encoding="utf-8")]
-    proofs = [tests / "test_challenges.py"] * (module.parts[1] in PROVED)
-    return list(dict.fromkeys([*(path for path in ours if path in naming), *ours, *naming, *proofs]))
+    above = [path for surface in SURFACES for path in sorted((tests / surface).rglob("test_*.py"))]
+    last = [tests / "test_challenges.py"] if module.parts[1] in PROVED else above
+    return list(dict.fromkeys([*(path for path in ours if path in naming), *ours, *naming, *last]))
 
 
 def is_caught(fault: Fault, copy: Path) -> bool:
