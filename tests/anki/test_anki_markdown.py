@@ -44,6 +44,7 @@ QUADRATIC = "\\( [latex] <a\t <! </ <!-- <anki-mathjax> [$] <b> <ul><li> &# [sou
         ("<ul><li>a</li><li>b</li></ul>", "- a\n- b"),
         ("<ol><li>a<li>b</ol>", "1. a\n2. b"),
         ("<pre>x = 1\n\n  y = `2`</pre>", "```text\nx = 1\n\n  y = `2`\n```"),
+        ("<pre><div>a</div>b</pre>", "```text\na\nb\n```"),
         ("call <code>a_b()</code>", "call `a_b()`"),
         ("over \\(\\sqrt{d}\\) and \\(x&lt;y\\)", "over $\\sqrt{d}$ and $x<y$"),
         ("\\(x\\)2", "$x$ 2"),

@@ -115,6 +115,8 @@ def test_a_dollar_sign_outside_formulas_and_code_is_escaped() -> None:
     for text in ("$a", "a$ b", "costs $5 and 6", "$$a", "$a$ and $", "$ a $", "$a\nb$"):
         found = messages(text)
         assert found and all("write \\$ for a dollar sign" in message for message in found)
+    (message,) = messages("abcdefghijklmnopq costs $5 and then some more of it")
+    assert message.startswith('unpaired $ near "mnopq costs $5 and then some mor"; close')
     (finding,) = formula_findings({"points": [{"en": "fine", "zh": r"$\frac{1}$"}]})
     assert finding.path == ("points", 0, "zh")
 

@@ -23,6 +23,7 @@ from attncli.cohort.outcomes import ClassFolder, LeftOut, Outcome, SubmittedFile
 from attncli.cohort.report import ClassResults, SimilarFiles, report_document, similar_files, to_csv
 from attncli.domain.challenge import Challenge
 from attncli.domain.grade_report import CheckResult, GradeReport
+from attncli.domain.grade_report_text import REASONS
 from attncli.errors import EnvironmentFailure
 from attncli.export.render import to_page
 from attncli.i18n import LANGS, Lang, quoted
@@ -140,7 +141,8 @@ def test_the_page_is_whole_and_runs_nothing() -> None:
         page = to_page(report, class_report.grading_standard(report), lang)
         assert "<script>" not in page and "&lt;script&gt;" in page
         assert "default-src &#39;none&#39;" in page and "http://" not in page and "https://" not in page
-        for said in ("ada", "eve/dubble.py", "the judge died", outcomes.LEFT_OUT["empty"][lang], f"{90}"):
+        values = REASONS["values"][lang]
+        for said in ("ada", "eve/dubble.py", "the judge died", outcomes.LEFT_OUT["empty"][lang], f"{90}", values):
             assert said in page
         assert ("做了加法。" in page, "标题 double" in page) == (lang == "zh", lang == "zh")
     right = {("ada", "double"): stored_result(report_on(RIGHT))}

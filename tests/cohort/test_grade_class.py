@@ -42,6 +42,7 @@ def test_a_file_that_kills_its_judge_twice_has_a_result_and_changes_nobody_else_
     found = {outcome.task.submission.learner: outcome for outcome in grade_here(tasks, 1, start_judge)}
     graded = found["mallory"].graded
     assert is_stored_result(graded) and (graded["rung"], graded["sandbox"]) == ("none", ["process"])
+    assert not any(is_stored_result({**graded, key: "no"}) for key in ("rung", "checks", "sandbox", "seconds"))
     assert found["mallory"].error == ""
     (check,) = graded["checks"]
     assert (check["name"], check["status"], check["reason"], check["required"]) == ("loads", "fail", "crashed", True)

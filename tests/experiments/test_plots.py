@@ -106,6 +106,7 @@ def test_an_svg_shows_the_titles_the_names_and_one_mark_for_each_value() -> None
     assert text.count("<circle") == 3 + 1  # the points, and the one in the legend
     assert "script" not in text and "http" not in text.replace("http://www.w3.org/2000/svg", "")
     assert re.search(r'viewBox="0 0 720 \d+', text)
+    assert 'points="64.0,244.0 380.0,178.0 696.0,68.0"' in text, "the frame reaches from 64 to 696, and 46 to 266"
 
 
 def test_what_would_steer_a_reader_is_not_drawn() -> None:

@@ -11,7 +11,7 @@ import torch
 import yaml
 
 from attncli.judge.challenge import Folder
-from attncli.judge.diagnose import most_like
+from attncli.judge.diagnose import diagnose, most_like
 from attncli.sandbox.namespaces import memory_at_most
 from in_process import grade, write_challenge
 
@@ -215,3 +215,20 @@ def test_every_entry_has_to_be_explained_by_one_of_a_pair_that_can_be_told_from_
         assert set(named(folder, LINE.format(body))) == names, body
     more = of_lines(tmp_path / "more", right, inputs, {**known, "no-low-either": "return x.minimum(x * 0 + 0.5)"})
     assert named(more, LINE.format("return x")) == []
+
+
+def test_after_a_mistake_is_named_none_is_looked_for_however_many_checks_fail(tmp_path, monkeypatch):
+    inputs = """
+def case(make):
+    make.call("f", make.normal(make.size(2, 4)))
+
+def random(make):
+    make.call("f", make.normal(9))
+"""
+    looks = []
+    monkeypatch.setattr("attncli.judge.grade.diagnose", lambda *asked: looks.append(asked) or diagnose(*asked))
+    folder = of_lines(tmp_path, "return x", inputs, {"doubled": "return x * 2 if len(x) < 9 else x"})
+    folder.spec["required"].append("random")
+    assert named(folder, LINE.format("return -x if len(x) == 9 else x * 2")) == ["doubled"] and len(looks) == 1
+    looks.clear()
+    assert named(folder, LINE.format("return x.sin()")) == [] and len(looks) == 2

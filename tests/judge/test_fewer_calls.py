@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 import torch
 
-from attncli.judge.case import Profile
-from attncli.judge.drawing import fixed_draw
+from attncli.domain.challenge import Facts
+from attncli.i18n import quoted
+from attncli.judge.case import Case, Profile
+from attncli.judge.drawing import Declared, fixed_draw
 from attncli.judge.make import Recorder
-from attncli.judge.shrink import needed, only
+from attncli.judge.shrink import FEW_ENTRIES, Search, needed, only, simplify
+from attncli.judge.submission import FailedCase
 from in_process import REFERENCE, check, grade, write_challenge
 
 MANY = '''
@@ -140,6 +143,37 @@ def test_what_is_left_names_its_own_tensors_results_and_rules() -> None:
     assert case.steps[1]["args"] == [["r", 0, [0]], ["t", 1]]
     assert case.steps[1]["kwargs"] == {"more": ["d", [[["s", "a"], ["u", [["r", 0, []], ["t", 2]]]]]]}
     assert case.exact == {1} and set(case.dtypes) == {(1,)}
+
+
+@pytest.mark.parametrize("fatal", [False, True])
+def test_a_failing_case_is_made_smaller_in_as_many_tries_as_asked_and_in_none_if_fatal(fatal: bool) -> None:
+    tried = []
+
+    def examine(case: Case) -> FailedCase:
+        tried.append(case)
+        return FailedCase(case, "values", quoted("wrong"), fatal=fatal)
+
+    def record(make: Recorder) -> None:
+        make.call("f", make.normal(make.size(3, 900), make.size(3, 900)))
+
+    search = Search(record, Profile("ordinary"), stream=0, shrink_calls=1, declared=Declared(Facts()))
+    assert search.run(examine, 20, seed=1) is not None
+    assert len(tried) == (1 if fatal else 2)
+
+
+@pytest.mark.parametrize("size", [FEW_ENTRIES, FEW_ENTRIES + 1])
+def test_each_entry_of_a_small_input_is_simplified(size: int) -> None:
+    make = Recorder(fixed_draw, Profile("ordinary"))
+    make.call("f", make.normal(size))
+
+    def examine(case: Case) -> FailedCase | None:
+        value = case.inputs[0].value
+        return FailedCase(case, "values", quoted("wrong")) if float(value[0]) not in (0.0, 1.0) else None
+
+    drawn = examine(make.case)
+    assert drawn is not None
+    entries = simplify(drawn, examine).case.inputs[0].value[1:]
+    assert bool((entries == 0).all()) == (size == FEW_ENTRIES)
 
 
 @pytest.mark.parametrize("name", ["property", "gradient_property"])

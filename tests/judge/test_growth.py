@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+import torch
+import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.judge.growth import MEASURES, extrapolate, growth_told
+from attncli.sandbox.tracing import CostTrace
 from in_process import check, grade, write_challenge
 
 REFERENCE = "def total(x):\n    return x.cumsum(0)[-1]\n"
@@ -73,7 +76,9 @@ def test_the_real_size_is_measured_and_extrapolated_where_code_looks_at_values(f
 
 def test_a_loop_over_the_length_is_seen_by_its_calls(folder):
     source = "def total(x):\n    t = x[0]\n    for row in x[1:]:\n        t = t + row\n    return t\n"
-    assert "torch calls" in check(grade(folder, source), "work")["message"]
+    work = check(grade(folder, source), "work")
+    assert "torch calls" in work["message"]
+    assert work["growth"][0]["got"] == [7, 15, 31], "one addition a row; views are no calls"
 
 
 def test_another_way_in_sixteen_bits_is_measured_where_these_are_asked_for(tmp_path):
@@ -147,3 +152,10 @@ def test_figures_of_growth_are_told_in_both_languages():
         assert growth_told([kept]).en == f"1,024 → 9,216 {MEASURES[measure].en} at sizes 32 → 96; expected 320 → 960"
     said = growth_told([kept, kept])
     assert said.en.count("; expected") == said.zh.count("；应为") == 2
+
+
+def test_attention_of_torch_counts_its_two_products() -> None:
+    q, k, v = torch.zeros(2, 3, 5, 8), torch.zeros(2, 3, 7, 8), torch.zeros(2, 3, 7, 8)
+    with CostTrace() as seen:
+        F.scaled_dot_product_attention(q, k, v)
+    assert seen.figures()["flops"] == 2 * 6 * 5 * 7 * (8 + 8)

@@ -165,6 +165,8 @@ def test_what_a_kernel_accessed_is_told_with_the_program():
     told = read_raised({**RAISED, "fault": accessed}).fault
     assert told == {"kind": "load-outside", "tensor": "x", "index": 5, "count": 5, "program": 1, "other": 1}
     assert read_raised({**RAISED, "fault": {**accessed, "programs": [3, 2]}}).fault["other"] == 2
+    long = read_raised({**RAISED, "fault": {**accessed, "tensor": "x" * 999}}).fault
+    assert len(long["tensor"]) == 60
     for part in ({"kind": "bogus"}, {"index": "5"}, {"index": True}, {"count": -1}, {"programs": [-1]}):
         with pytest.raises(UnreadableReply):
             read_raised({**RAISED, "fault": {**accessed, **part}})

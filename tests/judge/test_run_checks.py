@@ -91,15 +91,20 @@ def test_without_a_device_argument_the_default_device_is_expected(tmp_path):
     [
         ("parts = list(parts); parts.reverse(); return sum(p.sum() for p in parts)", False),
         ("total = sum(p.sum() for p in parts); parts.reverse(); return total", True),
+        ("more['a'] = more['a'] * 1; return sum(part.sum() for part in parts)", True),
+        ("more['b'] = more.pop('a'); return sum(part.sum() for part in parts)", True),
         ("total = sum(p.sum() for p in parts); parts[0] = parts[0].clone(); return total", True),
         ("return sum(parts.pop().sum() for _ in range(len(parts)))", True),
     ],
 )
-def test_a_list_of_tensors_is_left_as_it_was(tmp_path, line, changes):
+def test_lists_and_dicts_of_tensors_are_left_as_they_were(tmp_path, line, changes):
     spec = {"id": "total", "entry": ["total"], "required": ["loads", "matches-reference", "pure"], "forbidden": []}
-    reference = "def total(parts):\n    return sum(part.sum() for part in parts)\n"
-    inputs = 'def case(make):\n    make.call("total", [make.normal(make.size(1, 4)) for _ in range(3)])\n'
-    report = grade(write_challenge(tmp_path, spec, reference, inputs, {}), f"def total(parts):\n    {line}\n")
+    reference = "def total(parts, more):\n    return sum(part.sum() for part in parts)\n"
+    inputs = (
+        "def case(make):\n    parts = [make.normal(make.size(1, 4)) for _ in range(3)]\n"
+        '    make.call("total", parts, {"a": make.normal(2)})\n'
+    )
+    report = grade(write_challenge(tmp_path, spec, reference, inputs, {}), f"def total(parts, more):\n    {line}\n")
     assert report["verdict"] == ("rejected" if changes else "accepted")
     if changes:
         assert check(report, "pure")["reason"] == "mutated"

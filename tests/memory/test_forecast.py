@@ -165,6 +165,11 @@ def test_every_log_leaves_curves_whose_shares_sum_to_one(seen: list[forecast.Tri
     assert sum(curve.share for curve in likely(curves)) == pytest.approx(1)
 
 
+def test_without_reviews_the_likeliest_curve_is_the_one_nearest_the_prior() -> None:
+    best = max(weigh([]), key=lambda curve: curve.share)
+    assert (best.scale, best.decay) == (0.68, DEFAULT_DECAY * 1.6)
+
+
 @given(st.floats(0.05, 5), st.floats(0.1, 2), st.floats(0.1, 100), st.floats(0, 300), st.floats(0, 50))
 def test_recall_falls_as_by_fsrs(scale: float, decay: float, stability: float, day: float, later: float) -> None:
     curve = Curve(scale, decay)

@@ -439,6 +439,20 @@ def test_topics_are_spread_kinds_mixed_nothing_is_asked_twice_and_a_dive_follows
         assert others[3].kind == "card" and others[3].id == first.id.replace("02", "01")
 
 
+def test_a_short_dive_needs_one_follow_up_and_a_long_one_three(tmp_path: Path) -> None:
+    bank = write_bank(tmp_path / "bank")
+    lines = (bank / "att.yaml").read_text(encoding="utf-8").splitlines(keepends=True)
+    few = "".join(line for line in lines if not line.startswith("      - {ask"))
+    (bank / "att.yaml").write_text(few, encoding="utf-8")
+    home, impl = Home(tmp_path / "home"), write_impl(tmp_path / "impl")
+    with Workspace.open(
+        home, lambda: datetime(2026, 6, 12, tzinfo=UTC), settings=Settings(), quizbank=bank, impl=impl
+    ) as opened:
+        for minutes, has_few in ((LEAST_MINUTES, True), (45, False)):
+            plans = [draw_plan(opened, MockOptions(minutes, "onsite", seed)) for seed in range(12)]
+            assert ("att-02" in {plan.parts[1].items[0].id for plan in plans}) == has_few
+
+
 def test_an_assistants_draft_is_tested_and_then_repaired(interview_room: Workspace) -> None:
     options = MockOptions(30, "onsite", 3, assistant=True)
     assert [part.name for part in draw_plan(interview_room, options).parts] == ["warm-up", "deep-dive"]  # none drafted

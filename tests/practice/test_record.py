@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from attncli import config
 from attncli.domain.grade_report import GradeReport, read
-from attncli.domain.log_row import LogRow, Rating, RowKind, Schedule, State
+from attncli.domain.log_row import EARLIEST, LATEST, LogRow, Rating, RowKind, Schedule, State
 from attncli.errors import ClockWrong, NotFound, UsageError
 from attncli.memory.replay import standing
 from attncli.paths import Home
@@ -245,6 +245,9 @@ def test_a_clock_at_the_end_of_time_is_told(workspace: Workspace, moving_clock: 
         due_counts(workspace)
     with pytest.raises(ClockWrong, match="between 1990 and 2200"):
         record.hold(workspace, RowKind.SUSPEND, "att-01")
+    assert record.utc(EARLIEST) == EARLIEST
+    with pytest.raises(ClockWrong):
+        record.utc(LATEST)
 
 
 @pytest.mark.parametrize("what", ["bury", "suspend", "unsuspend", "undo", "import", "attempt"])

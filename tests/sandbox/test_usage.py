@@ -54,10 +54,12 @@ def test_what_a_worker_starts_counts_whichever_of_its_threads_did() -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as first:
         assert first.stdout is not None and first.stdout.readline() == "ready\n"
         found = used_below(first.pid)
-        alone = usage(namespaces.children_of(first.pid)[0])
+        (below,) = namespaces.children_of(first.pid)
+        alone, none = usage(below), used_below(namespaces.children_of(below)[0])
         os.killpg(first.pid, signal.SIGKILL)
     assert found.threads - alone.threads == 2
     assert 0 < found.memory_bytes < 2 * alone.memory_bytes
+    assert none == Usage(0, 0)
 
 
 FILL = """

@@ -282,6 +282,8 @@ async def test_progress_is_live_and_escape_cancels(make_app: MakeApp) -> None:
         assert "Grading: matches-reference" in shown(app) and "› running" in shown(app) and "✓ pass" in shown(app)
         await pilot.press("g")
         assert len(app.grader.requests) == 1, "one grading at a time"  # type: ignore[attr-defined]
+        allowed = {action: app.screen.check_action(action, ()) for action in ("back", "edit", "hint", "cancel")}
+        assert allowed == {"back": False, "edit": False, "hint": True, "cancel": True}
         await pilot.press("escape")
         await settled(pilot)
         assert "Grading cancelled." in shown(app) and isinstance(app.screen, ChallengeScreen)
