@@ -315,6 +315,7 @@ class ChallengeScreen(AttnScreen):
             await self._show_report(message.report, after)
             for title in self.query(TitleBar):
                 title.show_status(self._status())
+        self._turn(report=True)
         self.refresh_bindings()
 
     def _settle(self, request: GradeRequest, report: GradeReport) -> None:
@@ -334,6 +335,7 @@ class ChallengeScreen(AttnScreen):
         self.request = None
         async with self.composing:
             await self.query_one(GradeReportView).show_failure(self._failed_text(message.error))
+        self._turn(report=True)
         self.refresh_bindings()
 
     def _failed_text(self, error: JudgeFailed) -> str:
