@@ -5,10 +5,11 @@
     python benchmarks/planted_faults.py --skip 40                 go on after the first 40
     python benchmarks/planted_faults.py --tests ../before     with the tests of another checkout
 
-A fault changes an operator, a number, a boundary or a negation inside a function. The tests of the module run first,
-then those of its room, then all others that import it, then those of the commands and of the app, until one fails. For
-the judge and the sandbox a sample of every challenge comes instead of the commands and the app. A missed fault may have
-no visible effect: read each one. The work is done in a copy; a fault takes about a minute, one that is missed ten.
+A fault changes an operator, a number, a boundary or a negation inside a function. The tests of its room that name the
+module run first, then those of the room, then others that name it, until one fails. For the judge and the sandbox a
+sample of every challenge comes last, for other rooms the commands and the app. A test file that also fails without the
+fault catches nothing. A missed fault may have no visible effect: read each one. The work is done in a copy; a fault
+takes about a minute, one that is missed ten.
 """
 
 from __future__ import annotations
@@ -16,14 +17,16 @@ from __future__ import annotations
 import argparse
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from timing import PYTHON, ROOT
 
@@ -57,6 +60,7 @@ SWAPPED = {
 PROVED = ("judge", "sandbox")
 SURFACES = ("commands", "tui")
 LONGEST_SECONDS = 3600
+RUN_AS_A_WHOLE = "the run as a whole"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,24 +134,34 @@ def tests_of(module: Path, tests: Path) -> list[Path]:
 
 
 def is_caught(fault: Fault, copy: Path) -> bool:
-    """Plant the fault in the copy, run its tests until one fails, and take it out again."""
+    """Plant the fault in the copy, run its tests until one fails, take it out again, and run that test file anew."""
     path = copy / fault.module
     source = path.read_text(encoding="utf-8")
     path.write_text(fault.planted(source), encoding="utf-8")
-    files = [str(file.relative_to(copy)) for file in tests_of(fault.module, copy / "tests")]
-    command = [PYTHON, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--timeout=120", *files]
-    environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         if fault.module.parts[1] in PROVED:  # grade a sample of each challenge, as if the others had been graded
-            subprocess.run([PYTHON, "-c", RECORD], cwd=copy, env=environment, check=True)
-        done = subprocess.run(
-            command, cwd=copy, env=environment, capture_output=True, timeout=LONGEST_SECONDS, check=False
-        )
-        return done.returncode != 0
-    except subprocess.TimeoutExpired:
-        return True
+            subprocess.run([PYTHON, "-c", RECORD], cwd=copy, env=_environment(copy), check=True)
+        failed = first_failure(tests_of(fault.module, copy / "tests"), copy)
     finally:
         path.write_text(source, encoding="utf-8")
+    return bool(failed) and (failed == RUN_AS_A_WHOLE or not first_failure([copy / failed], copy))
+
+
+def first_failure(tests: Sequence[Path], copy: Path) -> str:
+    """Run test files of the copy until a test fails; return the file of that test, or an empty text."""
+    names = [str(test.relative_to(copy)) for test in tests]
+    command = [PYTHON, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--timeout=300", *names]
+    options: Any = {"cwd": copy, "env": _environment(copy), "capture_output": True, "text": True}
+    try:
+        done = subprocess.run(command, **options, timeout=LONGEST_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return RUN_AS_A_WHOLE
+    failed = re.search(r"^(?:FAILED|ERROR) ([^:\s]+)", done.stdout, re.MULTILINE)
+    return "" if done.returncode == 0 else failed[1] if failed else RUN_AS_A_WHOLE
+
+
+def _environment(copy: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def main() -> int:
