@@ -49,7 +49,7 @@ T = TypeVar("T")
 PROBES = 8
 # If several names remain, this many cases may distinguish them.
 MORE_PROBES = 40
-# Checks with few but costly questions: each takes another worker, a trace or a measurement.
+# Checks with few but costly questions: each takes another worker or a measurement.
 UNDIVIDED = [
     name
     for name, check in CHECKS.items()

@@ -217,7 +217,7 @@ def test_every_entry_has_to_be_explained_by_one_of_a_pair_that_can_be_told_from_
     assert named(more, LINE.format("return x")) == []
 
 
-def test_after_a_mistake_is_named_none_is_looked_for_however_many_checks_fail(tmp_path, monkeypatch):
+def test_once_a_mistake_is_named_no_other_is_looked_for(tmp_path, monkeypatch):
     inputs = """
 def case(make):
     make.call("f", make.normal(make.size(2, 4)))

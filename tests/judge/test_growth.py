@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 import torch
-import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -155,7 +154,10 @@ def test_figures_of_growth_are_told_in_both_languages():
 
 
 def test_attention_of_torch_counts_its_two_products() -> None:
+    attention = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", None)
+    if attention is None:
+        pytest.skip("this torch has no such operation")
     q, k, v = torch.zeros(2, 3, 5, 8), torch.zeros(2, 3, 7, 8), torch.zeros(2, 3, 7, 8)
     with CostTrace() as seen:
-        F.scaled_dot_product_attention(q, k, v)
+        attention(q, k, v)
     assert seen.figures()["flops"] == 2 * 6 * 5 * 7 * (8 + 8)

@@ -15,7 +15,16 @@ import pytest
 from attncli.domain.log_row import Rating, fitted
 from attncli.errors import EnvironmentFailure, NothingFound
 from attncli.memory import optimizer
-from attncli.memory.optimizer import MOST_CARDS, NEEDED_REVIEWS, FitQuality, History, first_intervals, fit, workload
+from attncli.memory.optimizer import (
+    LEAST_GAIN,
+    MOST_CARDS,
+    NEEDED_REVIEWS,
+    FitQuality,
+    History,
+    first_intervals,
+    fit,
+    workload,
+)
 from known_memories import FIRST_DAY, LONG_MEMORY, PUBLISHED, SHORT_MEMORY, reviews_of_a_learner
 
 from .conftest import policy
@@ -108,8 +117,8 @@ def test_where_the_fitter_finds_nothing_the_published_weights_stay() -> None:
 
 
 def test_a_gain_equal_to_its_error_or_to_the_least_does_not_count() -> None:
-    for before, error, is_better in ((1.5, 0.25, True), (1.25, 0.25, False), (1 + 1e-5, 0.0, False)):
-        assert FitQuality(9, before, 1.0, 0.1, 0.1, error).is_better == is_better
+    for gain, error, is_better in ((0.5, 0.25, True), (0.25, 0.25, False), (LEAST_GAIN, 0.0, False)):
+        assert FitQuality(9, gain, 0.0, 0.1, 0.1, error).is_better == is_better
 
 
 def test_first_intervals_are_those_of_a_new_card_without_steps() -> None:
