@@ -50,7 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="run the tests marked `full` too")
 
 
-@pytest.hookimpl(trylast=True)  # after syrupy has seen every test, or it would call the snapshots of some unused
+@pytest.hookimpl(trylast=True)  # after syrupy's: snapshots of deselected tests are not unused
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--all"):
         left_out = [item for item in items if item.get_closest_marker("full")]

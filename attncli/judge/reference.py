@@ -397,7 +397,7 @@ class GradientExpectation(Expectation):
 
     @cached_property
     def _sizes(self) -> tuple[float, float, dict[int, float]]:
-        """Return the largest cotangent, the largest gradient term times its leaf, and that of each `follow` input."""
+        """Return the largest cotangent, the largest gradient term times its leaf, and each `follow` input's largest."""
         parts = [Handle(step, tuple(path)).found_in(self.truth.outcomes) for step, path, _ in self.cotangents]
         most = max((largest(part) for part in parts), default=0.0)
         vector = max((largest(v) for _, _, v in self.cotangents), default=0.0)

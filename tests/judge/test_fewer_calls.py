@@ -162,7 +162,7 @@ def test_after_a_failure_as_many_cases_are_tried_as_asked_and_none_after_a_fatal
 
 
 @pytest.mark.parametrize("size", [FEW_ENTRIES, FEW_ENTRIES + 1])
-def test_each_entry_is_simplified_of_a_small_input_only(size: int) -> None:
+def test_only_a_small_input_is_simplified_entry_by_entry(size: int) -> None:
     make = Recorder(fixed_draw, Profile("ordinary"))
     make.call("f", make.normal(size))
 

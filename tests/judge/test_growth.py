@@ -156,7 +156,7 @@ def test_figures_of_growth_are_told_in_both_languages():
 def test_attention_of_torch_counts_its_two_products() -> None:
     attention = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", None)
     if attention is None:
-        pytest.skip("this torch has no such operation")
+        pytest.skip("this torch has no flash attention for the CPU")
     q, k, v = torch.zeros(2, 3, 5, 8), torch.zeros(2, 3, 7, 8), torch.zeros(2, 3, 7, 8)
     with CostTrace() as seen:
         attention(q, k, v)

@@ -294,7 +294,7 @@ async def test_progress_is_live_and_escape_cancels(make_app: MakeApp) -> None:
         await pilot.press("g", "h")
         cancelled.set()
         await settled(pilot)
-        assert "✗ Rejected" in shown(app), "the end shows, whatever was looked at"
+        assert "✗ Rejected" in shown(app), "the report comes up when the grading ends"
 
 
 async def test_a_judge_that_fails_is_said_and_not_recorded(make_app: MakeApp) -> None:
